@@ -14,16 +14,20 @@
 
 #include "args/args.h"
 #include "bench/bench.h"
+#include "check/check.h"
 #include "common/status.h"
 #include "common/words.h"
 #include "complete/complete.h"
 #include "get/get.h"
 #include "get/present.h"
+#include "make/make.h"
 #include "play/play.h"
+#include "put/put.h"
 #include "serve/serve.h"
 #include "show/show.h"
 #include "trace/trace.h"
 #include "trace/trace_command.h"
+#include "upkeep/upkeep.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the
@@ -56,6 +60,18 @@ static int run(const struct args *a)
         return bench_run(a);
     case COMMAND_TRACE:
         return trace_command(a);
+    case COMMAND_PUT:
+        return put_file(a);
+    case COMMAND_ADD:
+        return put_copies(a);
+    case COMMAND_MAKE:
+        return make_manifest(a);
+    case COMMAND_CHECK:
+        return check_depots(a);
+    case COMMAND_DROP:
+        return upkeep_drop(a);
+    case COMMAND_RENEW:
+        return upkeep_renew(a);
     }
     return STATUS_USAGE;
 }

@@ -82,6 +82,8 @@ run_all()
     export XD_REQUIRE_ALL=1
     export CMAKE_GENERATOR=Ninja # a quarter less time than make
     chances=2
+    sh "$root/tests/lab/s3_servers.sh" "$root/build/servers" ||
+        fails s3_servers.sh
     XD_SLOW=1 tier dev dev --preset dev
     python3 "$root/tests/wan/wan.py" check # else skipped, not failed
     which="-E $SHOWN_ONCE|$LONG_RUNS"
@@ -132,6 +134,8 @@ want_command zsh zsh
 want_command fish fish
 if [ $all = yes ]; then
     want_package python3-pip
+    want_package python3-venv
+    want_command go golang-go
     want_package python3-setuptools
     want_package python3-wheel
     want_command lintian lintian

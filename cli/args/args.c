@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <xdownload/checksums.h>
+#include <xdownload/make.h>
 
 #include "args/args.h"
 
@@ -15,6 +16,7 @@
 #include "args/foreign.h"
 #include "args/grammar.h"
 #include "args/help.h"
+#include "args/publish.h"
 #include "args/quantity.h"
 #include "common/http_words.h"
 #include "common/nearest.h"
@@ -101,10 +103,10 @@ static char *copy_word(const char *word)
     return copy;
 }
 
-/* A copy.  In the word itself, which a list of processes shows, the login and
+/* In the word itself, which a list of processes shows, the login and
  * the query of a URL are blanked: the query may be a signature that grants
  * access. */
-static char *copy_and_hide(char *word)
+char *args_copy_and_hide(char *word)
 {
     if (args_is_url(word + strspn(word, blanks)))
         word += strspn(word, blanks);
@@ -134,7 +136,7 @@ static int add_checksum(struct args *a, char *value)
                            CHECKSUMS_MAX);
     if (*value == '\0')
         return words_usage("--checksum needs a checksum, and got an empty one");
-    char *const copy = copy_and_hide(value);
+    char *const copy = args_copy_and_hide(value);
     a->checksum_words[a->n_checksums] = copy;
     a->checksums[a->n_checksums++] = copy;
     return copy == NULL ? no_memory() : 0;
@@ -290,6 +292,16 @@ static int set_bytes(uint64_t *out, const char *name, const char *value)
                        name, value);
 }
 
+static int set_piece_size(struct args *a, const char *value)
+{
+    const int status = set_bytes(&a->piece_bytes, "piece-size", value);
+
+    if (status == 0 && (a->piece_bytes < XD_MAKE_PIECE_LEAST ||
+                        a->piece_bytes > XD_MAKE_PIECE_MOST))
+        return words_usage("--piece-size takes 16k to 1g, not %s", value);
+    return status;
+}
+
 static int set_repeat(struct args *a, const char *value)
 {
     uint64_t n;
@@ -400,6 +412,14 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_REPAIR:
         a->repair = true;
         return 0;
+    case OPTION_FULL:
+        a->full = true;
+        return 0;
+    case OPTION_OFFLINE:
+        a->offline = true;
+        return 0;
+    case OPTION_PIECE_SIZE:
+        return set_piece_size(a, value);
     case OPTION_FORMAT:
         return set_format(a, value, row->name);
     case OPTION_SET:
@@ -460,6 +480,15 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return 0;
     case OPTION_PLOT:
         return set_once(&a->bench.plot, value, row->name);
+    case OPTION_TO:
+    case OPTION_COPIES:
+    case OPTION_EXTENT:
+    case OPTION_STRIPE:
+    case OPTION_HEAL:
+    case OPTION_FOR:
+    case OPTION_FROM:
+    case OPTION_KEEP_OBJECTS:
+        return publish_take(&a->publish, row, value);
     case OPTION_VERSION:
         help_version();
         a->done = true;
@@ -609,6 +638,76 @@ static int check_verify(struct args *a)
     return 0;
 }
 
+static int check_check(struct args *a)
+{
+    if (a->n_inputs > 1 && !args_is_url(a->inputs[0]))
+        return words_usage("check takes one manifest, not %zu", a->n_inputs);
+    return publish_check_heal(a);
+}
+
+/* The format that the name of the output ends like, or NULL. */
+static const char *format_of(const char *path)
+{
+    static const struct {
+        const char *end, *format;
+    } ends[] = {{".xnd", "exnode"},
+                {".exnode", "exnode"},
+                {".meta4", "metalink"},
+                {".metalink", "metalink"}};
+    const size_t len = strlen(path);
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t n = strlen(ends[i].end);
+        if (len > n && strcasecmp(path + len - n, ends[i].end) == 0)
+            return ends[i].format;
+    }
+    return NULL;
+}
+
+static int check_made(struct args *a)
+{
+    if (a->output == NULL)
+        return words_usage("make needs --output FILE: its name says which "
+                           "manifest is made, .xnd is an exNode and .meta4 a "
+                           "Metalink");
+    if (a->format == NULL)
+        a->format = format_of(a->output);
+    if (a->format == NULL)
+        return words_usage("%s: give a name that ends in .xnd or .meta4, or "
+                           "--format exnode or metalink",
+                           a->output);
+    if (a->original != NULL && strcmp(a->original, a->output) == 0)
+        return words_usage("%s is the file itself, which the manifest would "
+                           "replace: give --output another name",
+                           a->output);
+    return 0;
+}
+
+/* FILE URL..., or URL... alone. */
+static int check_make(struct args *a)
+{
+    if (!args_is_url(a->inputs[0]) && !has_other_scheme(a->inputs[0])) {
+        a->original = a->inputs[0];
+        a->inputs++;
+        a->n_inputs--;
+    }
+    if (a->n_inputs == 0)
+        return words_usage("make needs the URLs of the copies: xdownload make "
+                           "FILE URL... -o FILE.xnd");
+    for (size_t i = 0; i < a->n_inputs; i++)
+        if (!args_is_url(a->inputs[i]) && is_file(a->inputs[i]))
+            return words_usage("%s is a file: make takes one file, before the "
+                               "URLs of its copies",
+                               a->inputs[i]);
+    if (a->original != NULL && strcmp(a->original, "-") == 0)
+        return words_usage("make needs the name of the file: it cannot be "
+                           "standard input");
+    if (a->offline && a->original == NULL)
+        return words_usage("--offline needs the file: without it the hashes "
+                           "come from the depots");
+    return check_made(a);
+}
+
 static int check_play(struct args *a)
 {
     if (a->browser &&
@@ -753,6 +852,11 @@ static int trust_urls(struct args *a)
             status = trust_url(a, a->checksums[i]);
     if (status == 0 && a->signature != NULL && args_is_url(a->signature))
         status = trust_url(a, a->signature);
+    for (size_t i = 0; status == 0 && i < a->publish.n_stores; i++)
+        status = trust_url(a, a->publish.stores[i]);
+    if (status == 0 && a->publish.from != NULL &&
+        strstr(a->publish.from, "://") != NULL)
+        status = trust_url(a, a->publish.from);
     return status;
 }
 
@@ -808,14 +912,22 @@ static int check(struct args *a)
     if (a->command == COMMAND_TRACE)
         return check_trace(a);
     if (a->n_inputs == 0 && a->list == NULL && a->command != COMMAND_BENCH)
-        return words_usage(a->command == COMMAND_SHOW
-                               ? "show needs a manifest"
+        return words_usage(a->command == COMMAND_SHOW ? "show needs a manifest"
+                           : a->command == COMMAND_MAKE
+                               ? "make needs the URLs of the copies: "
+                                 "xdownload make FILE URL... -o FILE.xnd"
                                : "no manifest and no URL is given");
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
                  : a->command == COMMAND_PLAY   ? check_play(a)
                  : a->command == COMMAND_SERVE  ? check_serve(a)
                  : a->command == COMMAND_BENCH  ? check_bench(a)
+                 : a->command == COMMAND_PUT    ? publish_check(a)
+                 : a->command == COMMAND_MAKE   ? check_make(a)
+                 : a->command == COMMAND_CHECK  ? check_check(a)
+                 : a->command == COMMAND_ADD    ? publish_check_add(a)
+                 : a->command == COMMAND_DROP   ? publish_check_drop(a)
+                 : a->command == COMMAND_RENEW  ? publish_check_renew(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
@@ -836,7 +948,8 @@ static int check(struct args *a)
                              "--checksum is of the whole");
     if (status == 0)
         status = check_signature(a);
-    if (status == 0)
+    if (status == 0 && (a->command & (COMMAND_PUT | COMMAND_ADD | COMMAND_DROP |
+                                      COMMAND_RENEW)) == 0)
         status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);
@@ -853,7 +966,7 @@ static int copy_inputs(struct args *a, size_t n, char **words)
     if (a->words == NULL)
         return no_memory();
     for (; a->n_inputs < n; a->n_inputs++) {
-        a->words[a->n_inputs] = copy_and_hide(words[a->n_inputs]);
+        a->words[a->n_inputs] = args_copy_and_hide(words[a->n_inputs]);
         if (a->words[a->n_inputs] == NULL)
             return no_memory();
     }
@@ -953,6 +1066,7 @@ void args_fini(struct args *a)
     free(a->words);
     for (size_t i = 0; i < a->n_checksums; i++)
         free(a->checksum_words[i]);
+    publish_fini(&a->publish);
     free(a->token);
     free(a->config);
 }

@@ -25,7 +25,13 @@ enum command {
     COMMAND_PLAY = 8,
     COMMAND_SERVE = 16,
     COMMAND_BENCH = 32,
-    COMMAND_TRACE = 64
+    COMMAND_TRACE = 64,
+    COMMAND_MAKE = 128,
+    COMMAND_CHECK = 256,
+    COMMAND_PUT = 512,
+    COMMAND_ADD = 1024,
+    COMMAND_DROP = 2048,
+    COMMAND_RENEW = 4096
 };
 
 /* The options of the library that bench takes lists for. */
@@ -58,6 +64,20 @@ struct bench_args {
     size_t n_rates;
 };
 
+#define STORES_MAX 64
+
+/* Options of what places copies. */
+struct publish_args {
+    char *stores[STORES_MAX]; /* --to: copies, for what may log in is blanked */
+    size_t n_stores;
+    uint64_t copies;   /* 0: not given */
+    uint64_t extent;   /* bytes; 0: not given */
+    double lifetime_s; /* --for; 0: not given */
+    bool stripes, heals;
+    char *from; /* drop: a copy likewise; or NULL */
+    bool keeps_objects;
+};
+
 enum progress_mode {
     PROGRESS_AUTO, /* a bar on a terminal, else plain lines */
     PROGRESS_BAR,
@@ -73,7 +93,8 @@ struct args {
     bool done; /* --help or --version has been answered: nothing is left */
     bool quiet, verbose, dry_run, json, probe, repair, simulate, browser;
     bool no_config;
-    bool adopts; /* --continue: also what other programs have left */
+    bool full, offline; /* check; make */
+    bool adopts;        /* --continue: also what other programs have left */
     enum progress_mode progress;
     /* As given, or NULL.  These point into argv. */
     const char *output, *directory, *report, *file, *trace;
@@ -85,9 +106,13 @@ struct args {
     const char *player; /* play's program; NULL: a simulated one */
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */
     const char *format; /* NULL: show is for people, or --json */
-    double rate;        /* of the media, in bytes per second; or 0 */
-    double prebuffer;   /* seconds before a simulated player begins */
+    const char
+        *original; /* make: the file that the URLs are copies of; or NULL */
+    uint64_t piece_bytes; /* make: or 0 */
+    double rate;          /* of the media, in bytes per second; or 0 */
+    double prebuffer;     /* seconds before a simulated player begins */
     struct bench_args bench;
+    struct publish_args publish;
     /* Copies, for what may log in is blanked in argv. */
     const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
     char *checksum_words[CHECKSUMS_MAX];
@@ -135,6 +160,10 @@ size_t args_n_lists(const struct args *a);
 
 /* Whether the word begins like a URL that can be asked. */
 bool args_is_url(const char *word);
+
+/* A copy of a word, for the caller to free; in the word itself, which a list of
+ * processes shows, what may log in is blanked.  NULL: no memory. */
+char *args_copy_and_hide(char *word);
 
 /* Whether the output goes to standard output. */
 bool args_to_stdout(const struct args *a);

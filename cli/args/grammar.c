@@ -16,7 +16,7 @@
 /* And for what is no row of the command's. */
 #define NOTHING (FIRST_ROW + OPTIONS_MAX)
 
-#define WHO_SIZE 64 /* the names of all commands */
+#define WHO_SIZE 128 /* the names of all commands */
 
 static const struct {
     enum command command;
@@ -24,7 +24,10 @@ static const struct {
 } commands[] = {{COMMAND_GET, "get"},       {COMMAND_SHOW, "show"},
                 {COMMAND_VERIFY, "verify"}, {COMMAND_PLAY, "play"},
                 {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"},
-                {COMMAND_TRACE, "trace"}};
+                {COMMAND_TRACE, "trace"},   {COMMAND_MAKE, "make"},
+                {COMMAND_CHECK, "check"},   {COMMAND_PUT, "put"},
+                {COMMAND_ADD, "add"},       {COMMAND_DROP, "drop"},
+                {COMMAND_RENEW, "renew"}};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

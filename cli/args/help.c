@@ -52,6 +52,19 @@ static const struct page {
      "  xdownload show --format exnode -o data.xnd data.meta4\n",
      "  xdownload show MANIFEST-OR-URL [-v] [--probe] [--json]\n"
      "  xdownload show MANIFEST-OR-URL --format FORMAT [-o FILE]\n"},
+    {COMMAND_MAKE, "make a manifest for copies that exist already",
+     "  xdownload make film.mkv https://a.example/film.mkv -o film.xnd\n"
+     "  xdownload make https://a.example/d.iso https://b.example/d.iso -o "
+     "d.meta4\n",
+     "  xdownload make [OPTION...] FILE URL... -o MANIFEST\n"
+     "  xdownload make [OPTION...] URL... -o MANIFEST    reads the copies "
+     "themselves\n"},
+    {COMMAND_CHECK, "check what depots hold of a file, and what is at risk",
+     "  xdownload check film.xnd\n"
+     "  xdownload check --full film.xnd\n"
+     "  xdownload check --json https://a.example/d.iso "
+     "https://b.example/d.iso\n",
+     "  xdownload check [OPTION...] MANIFEST-OR-URL... [--full] [--json]\n"},
     {COMMAND_PLAY, "play films and music while they arrive",
      "  xdownload play film.xnd\n"
      "  xdownload play --player vlc film.xnd -- --play-and-exit\n"
@@ -75,6 +88,26 @@ static const struct page {
      "  xdownload bench [OPTION...] [-o RESULTS] --virtual SCENARIO...\n"
      "  xdownload bench --summarize RESULTS...\n"
      "  xdownload bench --plot DIR RESULTS...\n"},
+    {COMMAND_PUT, "place copies of a file on servers, and write its manifest",
+     "  xdownload put film.mkv --to https://a.example/dav/ --to "
+     "https://b.example/dav/\n"
+     "  xdownload put film.mkv --stripe --copies 2 --to s3://bucket/films "
+     "--to ibp://depot.example:6714 --to https://a.example/dav/ -o film.xnd\n",
+     "  xdownload put [OPTION...] FILE --to URL... [--copies N] [--stripe] "
+     "[-o MANIFEST]\n"},
+    {COMMAND_ADD, "place more copies of a file that a manifest names",
+     "  xdownload add film.mkv.xnd --to https://c.example/dav/\n",
+     "  xdownload add [OPTION...] MANIFEST --to URL... [--copies N] "
+     "[--stripe]\n"},
+    {COMMAND_DROP, "drop the copies on one server, and remove them there",
+     "  xdownload drop film.xnd --from https://a.example/dav/\n"
+     "  xdownload drop film.xnd --from a.example --keep-objects\n",
+     "  xdownload drop [OPTION...] MANIFEST --from HOST|URL "
+     "[--keep-objects]\n"},
+    {COMMAND_RENEW, "keep copies longer that would expire",
+     "  xdownload renew film.xnd --for 30d\n"
+     "  xdownload renew film.xnd --for 7d --to s3://bucket/films\n",
+     "  xdownload renew [OPTION...] MANIFEST --for TIME [--to URL...]\n"},
     {COMMAND_TRACE, "show what happened in a recorded run",
      "  xdownload --trace t.json fedora.meta4\n"
      "  xdownload trace t.json > t.svg\n"

@@ -314,7 +314,10 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
         return rc;
     }
     waiting_begin(&waiting, a);
-    rc = xd_copies_check(&compared, m, a->options, err);
+    if (a->command == COMMAND_CHECK) /* which finds out more of all of them */
+        compared = xd_manifest_ref(m);
+    else
+        rc = xd_copies_check(&compared, m, a->options, err);
     xd_manifest_unref(m);
     if (rc == 0)
         rc = xd_manifest_follow(out, compared, a->options, err);

@@ -77,17 +77,31 @@ bool quantity_rate(double *out_bytes_per_s, const char *text)
            *out_bytes_per_s >= 1 && *out_bytes_per_s <= KI * KI * KI * KI;
 }
 
-bool quantity_seconds(double *out, const char *text)
+#define LONGEST_LIFETIME (3660 * 86400.0) /* ten years */
+
+/* No more than `most`. */
+static bool parse_seconds(double *out, const char *text, double most)
 {
     static const struct unit units[] = {
-        {"", 1},         {"ms", 1e-3},    {"s", 1},       {"sec", 1},
-        {"second", 1},   {"seconds", 1},  {"m", 60},      {"min", 60},
-        {"minute", 60},  {"minutes", 60}, {"h", 3600},    {"hour", 3600},
-        {"hours", 3600}, {"d", 86400},    {"day", 86400}, {"days", 86400},
+        {"", 1},         {"ms", 1e-3},     {"s", 1},          {"sec", 1},
+        {"second", 1},   {"seconds", 1},   {"m", 60},         {"min", 60},
+        {"minute", 60},  {"minutes", 60},  {"h", 3600},       {"hour", 3600},
+        {"hours", 3600}, {"d", 86400},     {"day", 86400},    {"days", 86400},
+        {"w", 604800},   {"week", 604800}, {"weeks", 604800},
     };
 
     return parse(out, text, units, sizeof units / sizeof *units) &&
-           *out <= 86400;
+           *out <= most;
+}
+
+bool quantity_seconds(double *out, const char *text)
+{
+    return parse_seconds(out, text, 86400);
+}
+
+bool quantity_lifetime(double *out, const char *text)
+{
+    return parse_seconds(out, text, LONGEST_LIFETIME);
 }
 
 bool quantity_bytes(uint64_t *out, const char *text)

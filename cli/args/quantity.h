@@ -16,6 +16,9 @@ bool quantity_rate(double *out_bytes_per_s, const char *text);
 /* "5s", "500ms", "2m", "1d"; a bare number is seconds. */
 bool quantity_seconds(double *out, const char *text);
 
+/* The same of up to ten years: "12h", "30d", "8w". */
+bool quantity_lifetime(double *out, const char *text);
+
 /* "50m", "1.5g", "2MB", "2097152": the units are the library's. */
 bool quantity_bytes(uint64_t *out, const char *text);
 

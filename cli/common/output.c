@@ -55,3 +55,25 @@ int output_open(FILE **out, const char *path, const char *what)
         close(fd);
     return STATUS_LOCAL;
 }
+
+int output_open_report(FILE **out, const char *path)
+{
+    *out = NULL;
+    if (path == NULL)
+        return 0;
+    if (strcmp(path, "-") != 0)
+        return output_open(out, path, "the report");
+    *out = stderr;
+    return 0;
+}
+
+int output_close_report(FILE *report, const char *path)
+{
+    if (report == NULL || report == stderr)
+        return 0;
+    const int failed = ferror(report);
+    if (fclose(report) == 0 && !failed)
+        return 0;
+    words_error("%s: the report could not be written", path);
+    return STATUS_LOCAL;
+}

@@ -10,4 +10,9 @@
  * the message: "the report".  Returns 0, or a status after the reason was said. */
 int output_open(FILE **out, const char *path, const char *what);
 
+/* The file of --report: *out is NULL if `path` is, and standard error for "-".
+ * Both return 0, or a status after the reason has been said; close() takes NULL. */
+int output_open_report(FILE **out, const char *path);
+int output_close_report(FILE *report, const char *path);
+
 #endif

@@ -25,9 +25,9 @@ void snapshot_fini(struct snapshot *s)
     s->n_depots = s->cap = 0;
 }
 
-static bool has_room(struct snapshot *s)
+bool snapshot_reserve(struct snapshot *s, size_t n)
 {
-    if (s->n_depots < s->cap)
+    if (n <= s->cap)
         return true;
     const size_t cap = s->cap > 0 ? 2 * s->cap : 16;
     struct snapshot_depot *depots = realloc(s->depots, cap * sizeof *depots);
@@ -77,7 +77,7 @@ static void take_depots(struct snapshot *s, struct xd_download *d)
     struct xd_depot_stats stats = {.struct_size = sizeof stats};
 
     s->depots_at = moment_s();
-    for (s->n_depots = 0; has_room(s); s->n_depots++) {
+    for (s->n_depots = 0; snapshot_reserve(s, s->n_depots + 1); s->n_depots++) {
         if (xd_download_depot(d, s->n_depots, &stats) < 0)
             break;
         take_depot(&s->depots[s->n_depots], &stats);

@@ -42,6 +42,9 @@ void snapshot_take(struct snapshot *s, struct xd_download *d);
  * that to look at them takes its time. */
 void snapshot_glance(struct snapshot *s, struct xd_download *d);
 
+/* Room for `n` depots at least; false without memory.  New ones are zeroed. */
+bool snapshot_reserve(struct snapshot *s, size_t n);
+
 /* "connecting to d3..." or "waiting for d3, 5 s", if nothing has come for a
  * second though something was asked for; else false. */
 bool snapshot_waits(const struct snapshot *s, char *out, size_t size);

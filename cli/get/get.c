@@ -427,28 +427,6 @@ static int check_directory(const char *path)
     return STATUS_LOCAL;
 }
 
-static int open_report(FILE **out, const char *path)
-{
-    *out = NULL;
-    if (path == NULL)
-        return 0;
-    if (strcmp(path, "-") != 0)
-        return output_open(out, path, "the report");
-    *out = stderr;
-    return 0;
-}
-
-static void close_report(struct get *g)
-{
-    if (g->report == NULL || g->report == stderr)
-        return;
-    const int failed = ferror(g->report);
-    if (fclose(g->report) == 0 && !failed)
-        return;
-    words_error("%s: the report could not be written", g->args->report);
-    note(g, STATUS_LOCAL);
-}
-
 int get_all(const struct args *a)
 {
     struct get g = {.args = a, .line = NO_LINE};
@@ -456,7 +434,7 @@ int get_all(const struct args *a)
     g.status = check_directory(a->directory);
     /* A dry run writes nothing at all. */
     if (g.status == 0 && !a->dry_run)
-        g.status = open_report(&g.report, a->report);
+        g.status = output_open_report(&g.report, a->report);
     if (g.status != 0)
         return g.status;
     if (a->list != NULL)
@@ -464,6 +442,8 @@ int get_all(const struct args *a)
     else
         get_inputs(&g);
     get_set(&g);
-    close_report(&g);
+    const int closed = output_close_report(g.report, a->report);
+    if (closed != 0)
+        note(&g, closed);
     return g.status;
 }

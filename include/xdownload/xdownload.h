@@ -12,8 +12,12 @@
  *   xd_checksums_*   checksums beside a manifest              <checksums.h>
  *   xd_manifest_sign()  that a key has signed the file       <signature.h>
  *   xd_inspect()     what a URL leads to                      <inspect.h>
+ *   xd_audit_*       whether depots still hold what it says    <audit.h>
+ *   xd_manifest_make()  one for copies that exist already     <make.h>
  *   xd_probe_*       how long what depots hold of it lives    <probe.h>
  *   xd_check_*       whether a file is the right one          <check.h>
+ *   xd_upload_*      placing copies on stores                 <upload.h>
+ *   xd_replicas_*    dropping and renewing them               <upkeep.h>
  *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
@@ -22,6 +26,7 @@
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
+#include <xdownload/audit.h>
 #include <xdownload/cancel.h>
 #include <xdownload/check.h>
 #include <xdownload/checksums.h>
@@ -29,6 +34,7 @@
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>
 #include <xdownload/list.h>
+#include <xdownload/make.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 #include <xdownload/playback.h>
@@ -36,6 +42,8 @@
 #include <xdownload/signature.h>
 #include <xdownload/simulate.h>
 #include <xdownload/stream.h>
+#include <xdownload/upload.h>
+#include <xdownload/upkeep.h>
 #include <xdownload/version.h>
 
 #endif

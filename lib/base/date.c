@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/date.h"
 
+#include <stdio.h>
+
 #define FORM "0000-00-00 00:00:00"
 #define FORM_LEN (sizeof FORM - 1)
 
@@ -69,4 +71,24 @@ bool xd_date_parse(const char *s, size_t len, uint64_t *out)
     *out = ((days_before(year, month) + day - 1) * 24 + hour) * 3600 +
            minute * 60 + second;
     return true;
+}
+
+void xd_date_format(uint64_t seconds, char out[XD_DATE_SIZE])
+{
+    uint64_t days = seconds / 86400;
+    unsigned year = 1970, month = 1;
+
+    out[0] = '\0';
+    if (days >= days_before(10000, 1))
+        return;
+    year += (unsigned)(days / 366); /* or one of those that follow */
+    while (days >= days_before(year + 1, 1))
+        year++;
+    while (month < 12 && days >= days_before(year, month + 1))
+        month++;
+    days -= days_before(year, month);
+    seconds %= 86400;
+    snprintf(out, XD_DATE_SIZE, "%04u-%02u-%02u %02u:%02u:%02u", year % 10000,
+             month, (unsigned)days % 31 + 1, (unsigned)(seconds / 3600),
+             (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60));
 }

@@ -11,4 +11,9 @@
  * if it is no date of this form. */
 bool xd_date_parse(const char *s, size_t len, uint64_t *out);
 
+#define XD_DATE_SIZE 20
+
+/* The other way round, of a year up to 9999; "" beyond that. */
+void xd_date_format(uint64_t seconds, char out[XD_DATE_SIZE]);
+
 #endif

@@ -99,7 +99,12 @@ static const struct row rows[] = {
 
 #define N_ROWS (sizeof rows / sizeof rows[0])
 
-_Static_assert(N_ROWS <= 64, "struct xd_options.set is too small");
+_Static_assert(N_ROWS <= 128, "struct xd_options.set is too small");
+
+static bool is_set(const struct xd_options *o, size_t row)
+{
+    return o->set[row / 64] >> row % 64 & 1;
+}
 
 static bool parse_choice(const char *value, uint64_t *out)
 {
@@ -464,7 +469,7 @@ int xd_options_set(struct xd_options *o, const char *name, const char *value,
             return xd_fail_nomem(err);
         if (rc < 0)
             return complain(row, value, err);
-        o->set |= UINT64_C(1) << i;
+        o->set[i / 64] |= UINT64_C(1) << i % 64;
         return 0;
     }
     return xd_fail(err, XD_E_INVAL, "there is no option '%s'", name);
@@ -474,7 +479,7 @@ bool xd_options_is_set(const struct xd_options *o, const char *name)
 {
     for (size_t i = 0; i < N_ROWS; i++) {
         if (strcmp(rows[i].name, name) == 0)
-            return o->set >> i & 1;
+            return is_set(o, i);
     }
     return false;
 }
@@ -521,8 +526,7 @@ int xd_options_check(const struct xd_options *o, struct xd_error *err)
         return xd_fail(err, XD_E_INVAL,
                        "key: there is no cert that it belongs to");
     for (size_t i = 0; i < N_ROWS; i++) {
-        if (!(o->set & UINT64_C(1) << i) ||
-            rows[i].used_by & 1u << o->algorithm)
+        if (!is_set(o, i) || rows[i].used_by & 1u << o->algorithm)
             continue;
         return xd_fail(err, XD_E_INVAL,
                        "%s means nothing to the algorithm %s: it is used by %s",

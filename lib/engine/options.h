@@ -20,6 +20,12 @@ struct xd_range_option {
     uint64_t count;
 };
 
+/* Of stores of S3; a string may be NULL: it was not given. */
+struct xd_s3_options {
+    char *endpoint, *region, *access_key, *secret_key, *session_token;
+    uint64_t host_style, part_bytes;
+};
+
 /* Fields have the names of the table; switches are 0 or 1. */
 struct xd_options {
     uint64_t algorithm; /* an enum algorithm of options.c */
@@ -37,7 +43,9 @@ struct xd_options {
     char *keep, *spool, *depot_cache, *keyring, *public_key; /* owned; or
                                                                 NULL */
     struct xd_net_options net; /* its strings are owned */
-    uint64_t set; /* bit i: row i of the table was set by the user */
+    struct xd_s3_options s3;   /* likewise */
+    uint64_t set[2]; /* bit i, 64 of them in each: row i of the table was set by
+                        the user */
     xd_log_fn *log;
     void *log_user;
     struct xd_cancel *cancel;     /* NULL: there is none; a reference */

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hex.h"
 
 struct xd_hasher {
     const EVP_MD *algorithm;
@@ -102,16 +104,30 @@ void xd_hasher_add(struct xd_hasher *h, const void *data, size_t len)
 
 void xd_hasher_end(struct xd_hasher *h, char out_hex[XD_HASH_HEX_MAX + 1])
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char bytes[EVP_MAX_MD_SIZE];
     unsigned n;
 
     if (EVP_DigestFinal_ex(h->context, bytes, &n) != 1 ||
         EVP_DigestInit_ex(h->context, h->algorithm, NULL) != 1)
         abort();
-    for (unsigned i = 0; i < n; i++) {
-        out_hex[2 * i] = digits[bytes[i] >> 4];
-        out_hex[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    out_hex[2 * n] = '\0';
+    xd_hex_write(out_hex, bytes, n);
+}
+
+int xd_sha256_hex(struct xd_span data, char out_hex[XD_SHA256_HEX + 1])
+{
+    unsigned char bytes[XD_SHA256_BYTES];
+
+    if (EVP_Digest(data.s, data.len, bytes, NULL, EVP_sha256(), NULL) != 1)
+        return XD_E_NOMEM;
+    xd_hex_write(out_hex, bytes, sizeof bytes);
+    return 0;
+}
+
+int xd_hmac_sha256(struct xd_span key, struct xd_span data,
+                   unsigned char out[XD_SHA256_BYTES])
+{
+    bool done = HMAC(EVP_sha256(), key.s, (int)key.len,
+                     (const unsigned char *)data.s, data.len, out, NULL);
+
+    return done ? 0 : XD_E_NOMEM;
 }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <xdownload/error.h>
 
+#include "base/span.h"
+
 #define XD_HASH_HEX_MAX 128 /* digits of the longest, SHA-512 */
 
 struct xd_hasher;
@@ -35,5 +37,15 @@ void xd_hasher_add(struct xd_hasher *h, const void *data, size_t len);
 
 /* The hash of all that was added, in lower-case hex; `h` begins anew. */
 void xd_hasher_end(struct xd_hasher *h, char out_hex[XD_HASH_HEX_MAX + 1]);
+
+#define XD_SHA256_BYTES 32
+#define XD_SHA256_HEX 64
+
+/* The SHA-256 of what is in memory.  0 or NOMEM. */
+int xd_sha256_hex(struct xd_span data, char out_hex[XD_SHA256_HEX + 1]);
+
+/* HMAC-SHA256 (RFC 2104).  `key` may lie in `out`.  0 or NOMEM. */
+int xd_hmac_sha256(struct xd_span key, struct xd_span data,
+                   unsigned char out[XD_SHA256_BYTES]);
 
 #endif

@@ -23,6 +23,7 @@
 #include <xdownload/manifest.h>
 
 #include "base/offer.h"
+#include "base/range.h"
 #include "base/time.h"
 #include "base/url.h"
 #include "io/reach.h"
@@ -31,6 +32,45 @@ struct xd_net_options;
 struct xd_net_context;
 
 #define XD_TO_END UINT64_MAX /* as a length: to the end of the object */
+
+/*
+ * What a request sends, to a depot that stores: a method of HTTP with its header
+ * and body, or a command of IBP.  No range is asked for then, no redirect is
+ * followed, and whatever the depot answers is handed over: head() with `reply`,
+ * the body by bytes(), and end() with verdict OK once all of it has come.  All of
+ * it, with its strings, outlives the request.
+ */
+struct xd_sending {
+    const char *method; /* "PUT", "HEAD", "DELETE", ...; of IBP "ALLOCATE",
+                           "STORE", "PROBE", "CHANGE", "DECREMENT" */
+    const char *fields; /* "Name: value" and a line feed, each; of IBP the
+                           numbers of the command, with a blank between them.
+                           Secret.  NULL: none */
+    uint64_t length;    /* of the body */
+    bool logs_in; /* the user's credentials go along, if its server may see
+                           them */
+    /* Up to `len` bytes of the body from `at` on, at least one: how many they are.
+     * XD_E_AGAIN: none now, and resume() asks again; another code ends the
+     * request with that.  Bytes may be asked for a second time.  Called by
+     * poll(), on its thread.  NULL if length is 0. */
+    int64_t (*read)(void *user, unsigned slot, uint64_t at, void *to,
+                    size_t len);
+    void *user;
+};
+
+/* What a depot answers to that. */
+struct xd_reply {
+    int64_t code;          /* HTTP's status, or IBP's code */
+    const char *etag;      /* as it came, or NULL */
+    const char *location;  /* likewise */
+    const char *words;     /* of IBP: what follows the code; else NULL */
+    uint64_t length;       /* of the object, or XD_SIZE_UNKNOWN */
+    bool is_range;         /* the body is a part of the object, */
+    struct xd_range range; /* these bytes, as the answer says */
+    int64_t date;        /* of the depot's clock, in seconds since 1970; 0: not
+                             said */
+    xd_usec retry_after; /* 0: not said */
+};
 
 /* What to ask for.  URLs and strings are copied by start(). */
 struct xd_request {
@@ -69,6 +109,9 @@ struct xd_request {
     bool takes_encoded; /* the object is known to be a compressed file, or
                                 its bytes are proved later: an encoding does
                                 not matter */
+    const struct xd_sending *sends; /* NULL: a range is asked for.  Else all of
+                           the above but `url`, `outages` and `owns_connection`
+                           says nothing */
 };
 
 /* What a depot says of an allocation. */
@@ -101,6 +144,8 @@ struct xd_head {
     const struct xd_object_state *state; /* with `asks_state`, else NULL */
     const struct xd_offer *offer; /* with `wants_offer`: what the server of the
                                      request's URL offers; or NULL */
+    const struct xd_reply *reply; /* with `sends`, and then all else says
+                                     nothing; else NULL */
 };
 
 /* What a failure means for the next attempt. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/window.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #define MAX_STEP \
@@ -32,4 +34,18 @@ size_t xd_window_step(uint64_t bytes_per_s)
     return bytes_per_s == 0
                ? MAX_STEP
                : (size_t)clamp(bytes_per_s / 40, MIN_STEP, MAX_STEP);
+}
+
+/* A few packets of any line, so that it does not run dry. */
+#define MOST_UNSENT (128 << 10)
+
+void xd_window_bound_unsent(int fd)
+{
+#ifdef TCP_NOTSENT_LOWAT
+    const int most = MOST_UNSENT;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most);
+#else
+    (void)fd;
+#endif
 }

@@ -9,6 +9,10 @@
 /* What the kernel may take in for a socket; 0: as much as without a limit. */
 void xd_window_bound(int fd, uint64_t bytes_per_s);
 
+/* The kernel takes little to be sent beyond what is on its way: what was handed to
+ * it is near what has left this machine. */
+void xd_window_bound_unsent(int fd);
+
 /* So many bytes are handed over at a time: small against what a second may
  * deliver. */
 size_t xd_window_step(uint64_t bytes_per_s);

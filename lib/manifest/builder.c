@@ -215,7 +215,7 @@ static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
 {
     bool is_plain = !rare->signature && !rare->reaches && !rare->mappings &&
                     !rare->parts && !rare->is_exnode && !rare->metaurls &&
-                    rare->n_torrents == 0;
+                    !rare->upload && rare->n_torrents == 0;
     struct xd_model_rare *kept =
         is_plain ? NULL : xd_pool_alloc(&b->manifest->pool, sizeof *kept);
     f->rare = &xd_model_plain;
@@ -233,6 +233,7 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     struct xd_model_rare rare = {.signature = d->signature.s,
                                  .signature_bytes = d->signature.len,
                                  .is_exnode = d->is_exnode,
+                                 .upload = d->upload,
                                  .metaurls = d->metaurls,
                                  .n_torrents = d->n_torrents};
     f->path = d->path;
@@ -257,7 +258,7 @@ int xd_builder_end_file(struct xd_builder *b)
 {
     struct xd_manifest *m = b->manifest;
     struct xd_draft *d = &b->draft;
-    if (d->n_mappings == 0 && d->n_losses == 0 && d->size != 0 &&
+    if (d->n_mappings == 0 && d->n_losses == 0 && d->size != 0 && !d->upload &&
         !may_get_sources(d)) {
         xd_builder_warn(b, "the file \"%s\" is left out: it has no source",
                         d->path ? d->path : "");

@@ -85,7 +85,8 @@ struct xd_draft {
     const struct xd_metaurl *metaurls; /* in the pool, last first; or NULL */
     size_t n_metaurls, n_torrents;
     bool is_exnode;
-    bool is_offered; /* its hashes are the word of a server that has it */
+    const char *upload; /* as in struct xd_model_rare */
+    bool is_offered;    /* its hashes are the word of a server that has it */
     struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
     size_t n_hashes;
     struct xd_piece_list lists[XD_PIECE_LISTS_MAX];

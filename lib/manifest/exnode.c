@@ -61,11 +61,13 @@ struct mapping {
     size_t n_held; /* elements that the model holds, so that they need not be
                       kept as they are */
     size_t read_begin; /* of the read capability, in the copy */
+    size_t end_begin, end_end, metadata_at; /* as in struct xd_exnode_part */
 };
 
 struct reader {
     struct xd_builder *b;
-    char key[48]; /* of the metadata being read */
+    char key[48];      /* of the metadata being read */
+    size_t text_begin; /* in the copy */
     struct xd_xml_copy copy;
     struct mapping mapping;
     size_t n_mappings;
@@ -90,6 +92,7 @@ static int begin_metadata(struct xd_xml *x, void *user)
 {
     struct reader *r = user;
     read_attribute(x, "name", r->key, sizeof r->key);
+    r->text_begin = r->copy.text.len;
     return 0;
 }
 
@@ -167,6 +170,8 @@ static bool take_file_hint(struct reader *r, struct xd_span text)
         xd_builder_max_connections(r->b, xd_builder_connections(r->b, text));
     } else if (strcmp(r->key, XD_EXNODE_PIECES) == 0) {
         begin_pieces(r, text);
+    } else if (strcmp(r->key, XD_EXNODE_UPLOAD) == 0) {
+        r->b->draft.upload = xd_builder_copy(r->b, text);
     } else if (algorithm.s) {
         xd_builder_hash(r->b, algorithm, text);
     } else if (piece.s && r->has_pieces) {
@@ -238,8 +243,10 @@ static void take_mapping_hint(struct reader *r, struct xd_span text)
         is_held = false;
     }
     m->n_held += is_held;
-    if (strcmp(r->key, "end") == 0) {
+    if (strcmp(r->key, XD_EXNODE_END) == 0) {
         m->expires = xd_builder_copy(r->b, text);
+        m->end_begin = r->text_begin;
+        m->end_end = r->copy.text.len - strlen("</exnode:metadata>");
         if (!xd_date_parse(text.s, text.len, &m->expires_at))
             m->expires_at = 0;
     }
@@ -347,9 +354,12 @@ static int take_read(void *user, struct xd_span text)
 
 static int begin_mapping(struct xd_xml *x, void *user)
 {
-    struct mapping *m = &((struct reader *)user)->mapping;
-    struct mapping next = {
-        .url = m->url, .functions = m->functions, .n_held = 1};
+    struct reader *r = user;
+    struct mapping *m = &r->mapping;
+    struct mapping next = {.url = m->url,
+                           .functions = m->functions,
+                           .n_held = 1,
+                           .metadata_at = r->copy.text.len};
     (void)x;
     xd_text_clear(&next.url);
     xd_text_clear(&next.functions);
@@ -480,8 +490,12 @@ static struct xd_exnode_part *make_mapping(struct reader *r,
                                            uint64_t object_end)
 {
     struct xd_exnode_part *part = is_held(r, object_end) ? NULL : make_part(r);
-    if (part)
+    if (part) {
         part->manage = r->mapping.manage;
+        part->end_begin = r->mapping.end_begin;
+        part->end_end = r->mapping.end_end;
+        part->metadata_at = r->mapping.metadata_at;
+    }
     return part;
 }
 
@@ -552,10 +566,12 @@ static int end_exnode(void *user)
     struct reader *r = user;
     bool is_empty = r->size.is_given && r->size.value == 0;
     r->b->number = 0;
-    if (r->n_mappings == 0 && !is_empty)
+    if (r->n_mappings == 0 && !is_empty && !r->b->draft.upload)
         return xd_builder_fail(r->b, "the exNode has no mapping");
     if (!r->is_named)
         xd_builder_warn(r->b, "the exNode names no file");
+    if (r->size.is_given && r->b->draft.upload && r->size.value > r->end)
+        r->end = r->size.value;
     if (r->size.is_given && r->size.value != r->end)
         xd_builder_warn(r->b,
                         "the exNode says %llu bytes, but its mappings end at "

@@ -11,10 +11,16 @@
 #define XD_EXNODE_PIECES "pieces"
 #define XD_EXNODE_PIECE "piece."
 
+/* Ours, of the file: what is known of an upload that is not complete. */
+#define XD_EXNODE_UPLOAD "upload"
+
 /* Ours, of a mapping; the last also of the file. */
 #define XD_EXNODE_SHA256 "sha256"
 #define XD_EXNODE_PRIORITY "priority"
 #define XD_EXNODE_LOCATION "location"
 #define XD_EXNODE_MAX_CONNECTIONS "max_connections"
+
+/* Of a mapping, as LoRS has it: when its allocation expires. */
+#define XD_EXNODE_END "end"
 
 #endif

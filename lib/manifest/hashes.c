@@ -320,3 +320,13 @@ void xd_hashes_fini(struct xd_draft *d)
     for (size_t i = 0; i < d->n_lists; i++)
         xd_free(d->lists[i].hex);
 }
+
+void xd_builder_copy_pieces(struct xd_builder *b,
+                            const struct xd_model_pieces *p)
+{
+    if (!p)
+        return;
+    xd_builder_pieces(b, xd_span_of(p->algorithm), p->piece_bytes);
+    for (size_t i = 0; i < p->n; i++)
+        xd_builder_piece(b, xd_span_of(p->hex + i * p->stride));
+}

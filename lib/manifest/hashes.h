@@ -45,6 +45,10 @@ bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f);
 
 void xd_hashes_fini(struct xd_draft *d);
 
+/* The pieces of another file, or NULL, as a list of the current one. */
+void xd_builder_copy_pieces(struct xd_builder *b,
+                            const struct xd_model_pieces *p);
+
 bool xd_draft_has_strong_hash(const struct xd_draft *d);
 
 #endif

@@ -22,10 +22,14 @@ struct xd_xml_secret;
 /* A child of an exNode's root that the model does not hold as a whole: a
  * mapping, used or not, metadata, or an element of another vocabulary. */
 struct xd_exnode_part {
-    const char *xml;
+    const char *xml; /* NULL: of a mapping, which is written by its rows */
     const struct xd_xml_secret *secrets; /* in `xml` */
     size_t n_secrets;
-    const char *manage; /* of a mapping: a capability, or NULL */
+    size_t end_begin, end_end; /* in `xml`, of a mapping: the text of its
+                                  metadata "end"; both 0: it has none */
+    size_t metadata_at;        /* likewise: where such may be added */
+    const char *manage;        /* of a mapping: a capability, or NULL */
+    const char *write;         /* likewise, where `xml` is NULL */
     struct xd_exnode_part *next;
 };
 
@@ -73,6 +77,9 @@ struct xd_model_rare {
     const struct xd_exnode_part **mappings;
     const struct xd_exnode_part *parts;
     bool is_exnode;
+    const char
+        *upload; /* what publish/inventory.h notes of an upload, a secret; or
+                           NULL.  Bytes may be missing then */
     const struct xd_metaurl *metaurls; /* in a list; or NULL */
     size_t n_torrents; /* that it names, which are passed over */
     const struct xd_model_file **joined; /* of each extent: the file that it is

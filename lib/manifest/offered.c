@@ -57,15 +57,6 @@ static const char *refuse(const struct xd_model_file *f, uint64_t size,
     return why;
 }
 
-static void add_pieces(struct xd_builder *b, const struct xd_model_pieces *p)
-{
-    if (!p)
-        return;
-    xd_builder_pieces(b, xd_span_of(p->algorithm), p->piece_bytes);
-    for (size_t i = 0; i < p->n; i++)
-        xd_builder_piece(b, xd_span_of(p->hex + i * p->stride));
-}
-
 /* Its name in it is that of another manifest's file, if it has none. */
 static void add_metaurls(struct xd_builder *b, const struct xd_model_file *f,
                          enum xd_reach reach)
@@ -84,7 +75,7 @@ static void add_described(struct xd_builder *b, const struct xd_model_file *f,
         add_hash(b, f->hashes[i].algorithm, f->hashes[i].hex);
     if (f->size != XD_SIZE_UNKNOWN)
         xd_builder_size(b, f->size);
-    add_pieces(b, f->pieces);
+    xd_builder_copy_pieces(b, f->pieces);
     add_metaurls(b, f, reach);
 }
 

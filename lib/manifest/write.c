@@ -132,6 +132,8 @@ int xd_manifest_write_secrets(char **out, const struct xd_manifest *m,
 
 static bool file_has_secrets(const struct xd_model_file *f)
 {
+    if (f->rare->upload)
+        return true;
     for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next) {
         if (p->n_secrets > 0)
             return true;
@@ -141,7 +143,7 @@ static bool file_has_secrets(const struct xd_model_file *f)
         for (size_t k = 0; k < e->n_replicas; k++) {
             const struct xd_exnode_part *p =
                 f->rare->mappings[e->first_replica + k];
-            if (p && p->n_secrets > 0)
+            if (p && (p->n_secrets > 0 || p->manage))
                 return true;
         }
     }

@@ -71,8 +71,19 @@ static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
         write_number(to, MAPPING_METADATA, "alloc_length", r->offset + length);
 }
 
+static void write_capability(struct xd_text *to, const char *name,
+                             const char *text)
+{
+    xd_text_addf(to, "    <exnode:%s>", name);
+    if (text)
+        xd_write_escaped(to, text);
+    xd_text_addf(to, "</exnode:%s>\n", name);
+}
+
+/* `secrets` has its other capabilities, or is NULL. */
 static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
-                          const struct xd_replica *r, enum xd_scheme scheme)
+                          const struct xd_replica *r, enum xd_scheme scheme,
+                          const struct xd_exnode_part *secrets)
 {
     xd_text_addf(to, "  <exnode:mapping>\n");
     write_alloc_length(to, r, scheme, e->length);
@@ -87,12 +98,12 @@ static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
     if (r->location)
         write_string(to, MAPPING_METADATA, XD_EXNODE_LOCATION, r->location);
     write_limit(to, MAPPING_METADATA, r->max_connections);
-    xd_text_addf(to, "    <exnode:read>");
-    xd_write_escaped(to, r->url);
-    xd_text_addf(to, "</exnode:read>\n"
-                     "    <exnode:write></exnode:write>\n"
-                     "    <exnode:manage></exnode:manage>\n"
-                     "  </exnode:mapping>\n");
+    if (r->expires)
+        write_string(to, MAPPING_METADATA, XD_EXNODE_END, r->expires);
+    write_capability(to, "read", r->url);
+    write_capability(to, "write", secrets ? secrets->write : NULL);
+    write_capability(to, "manage", secrets ? secrets->manage : NULL);
+    xd_text_addf(to, "  </exnode:mapping>\n");
 }
 
 /* As it was read, with its secrets or without. */
@@ -116,10 +127,11 @@ static void write_extent(struct xd_text *to, const struct xd_model_file *f,
         const struct xd_exnode_part *part =
             f->rare->mappings ? f->rare->mappings[i] : NULL;
         const struct xd_replica row = xd_model_replica_row(f, i);
-        if (part)
+        if (part && part->xml)
             write_part(to, part, with_secrets);
         else
-            write_mapping(to, e, &row, f->urls[i].scheme);
+            write_mapping(to, e, &row, f->urls[i].scheme,
+                          with_secrets ? part : NULL);
     }
 }
 
@@ -144,7 +156,7 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
         return xd_fail(err, XD_E_INVAL,
                        "%s: its size is not known, but an exNode has to say it",
                        xd_write_name(f));
-    if (f->n_extents == 0 && f->size > 0)
+    if (f->n_extents == 0 && f->size > 0 && !f->rare->upload)
         return xd_fail(err, XD_E_INVAL,
                        "%s: only another Metalink names copies of it, which an "
                        "exNode cannot say",
@@ -156,6 +168,8 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
     for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next)
         write_part(to, p, with_secrets);
     write_limit(to, FILE_METADATA, f->max_connections);
+    if (f->rare->upload && with_secrets)
+        write_string(to, FILE_METADATA, XD_EXNODE_UPLOAD, f->rare->upload);
     write_hashes(to, f);
     for (size_t i = 0; i < f->n_extents; i++)
         write_extent(to, f, &f->extents[i], with_secrets);

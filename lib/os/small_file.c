@@ -13,20 +13,13 @@
 #include "base/error.h"
 #include "os/file.h"
 
-int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
-                       struct xd_error *err)
+/* All of an open file, which is closed. */
+static int read_all(struct xd_text *out, int fd, const char *path, size_t most,
+                    struct xd_error *err)
 {
     char part[4096];
-    struct stat st;
-    uint64_t size;
     int64_t n = 1;
-    int fd, rc;
 
-    if (lstat(path, &st) != 0)
-        return 0;
-    rc = xd_file_open(&fd, &size, path, err);
-    if (rc < 0)
-        return rc;
     for (size_t got = 0; n > 0 && got < most; got += (size_t)n) {
         size_t len = most - got < sizeof part ? most - got : sizeof part;
 
@@ -38,6 +31,67 @@ int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
     if (n < 0)
         return (int)n;
     return out->failed ? xd_fail_nomem(err) : 0;
+}
+
+int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
+                       struct xd_error *err)
+{
+    struct stat st;
+    uint64_t size;
+    int fd, rc;
+
+    if (lstat(path, &st) != 0)
+        return 0;
+    rc = xd_file_open(&fd, &size, path, err);
+    if (rc < 0)
+        return rc;
+    return read_all(out, fd, path, most, err);
+}
+
+/* Of an open file, so that it is the one that is read. */
+static int check_private(int fd, const char *path, struct xd_error *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    if (!S_ISREG(st.st_mode))
+        return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
+    if (st.st_uid != geteuid())
+        return xd_fail(err, XD_E_IO,
+                       "%s: belongs to another user, and is not acted upon",
+                       path);
+    if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return xd_fail(err, XD_E_IO,
+                       "%s: other users may read or change it (mode %03o), and "
+                       "it is not acted upon: if you know that it is yours, "
+                       "chmod 600 it",
+                       path, (unsigned)(st.st_mode & 0777));
+    return 0;
+}
+
+int xd_small_file_read_private(struct xd_text *out, const char *path,
+                               size_t most, struct xd_error *err)
+{
+    int fd, rc;
+
+    do /* a fifo is not waited for */
+        fd = open(path,
+                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0 && (errno == ELOOP || errno == EMLINK))
+        return xd_fail(err, XD_E_IO,
+                       "%s: is a symbolic link, and is not acted upon", path);
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be read", path);
+    rc = check_private(fd, path, err);
+    if (rc < 0) {
+        xd_file_close(fd);
+        return rc;
+    }
+    return read_all(out, fd, path, most, err);
 }
 
 /* `path` is changed on the way, and is as before at the end. */
@@ -57,10 +111,13 @@ static int make_folders(char *path, struct xd_error *err)
 }
 
 static int write_new(int fd, const char *name, const char *path,
-                     const char *text, size_t len, struct xd_error *err)
+                     const char *text, size_t len, mode_t mode,
+                     struct xd_error *err)
 {
     int rc = xd_file_write(fd, name, 0, text, len, err);
 
+    if (rc == 0 && mode != 0)
+        xd_file_publish(fd, mode);
     xd_file_close(fd);
     if (rc == 0 && rename(name, path) != 0)
         rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be renamed to %s",
@@ -70,8 +127,9 @@ static int write_new(int fd, const char *name, const char *path,
     return rc;
 }
 
-int xd_small_file_replace(const char *path, const char *text, size_t len,
-                          struct xd_error *err)
+/* With that mode; 0: only its owner may read it. */
+static int replace(const char *path, const char *text, size_t len, mode_t mode,
+                   struct xd_error *err)
 {
     struct xd_text name = {.s = NULL};
     struct stat st;
@@ -91,10 +149,30 @@ int xd_small_file_replace(const char *path, const char *text, size_t len,
             rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made",
                                name.s);
         else if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
-            rc = write_new(fd, name.s, path, text, len, err);
+            rc = write_new(fd, name.s, path, text, len, mode, err);
         else
             rc = XD_E_IO;
     }
     xd_text_fini(&name);
     return rc;
+}
+
+int xd_small_file_replace(const char *path, const char *text, size_t len,
+                          struct xd_error *err)
+{
+    return replace(path, text, len, 0, err);
+}
+
+int xd_small_file_publish(const char *path, const char *text, size_t len,
+                          struct xd_error *err)
+{
+    int folder;
+    unsigned mode;
+    int rc = xd_folder_open(&folder, path, err);
+
+    if (rc < 0)
+        return rc;
+    mode = xd_folder_new_mode(folder);
+    xd_file_close(folder);
+    return replace(path, text, len, mode, err);
 }

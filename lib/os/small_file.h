@@ -18,10 +18,23 @@
 int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
                        struct xd_error *err);
 
+/*
+ * The same for a file with secrets, which no other user can have written: one
+ * that is there must be a regular file, not a link to one, belong to the effective
+ * user, and be of use to no other (0600).
+ */
+int xd_small_file_read_private(struct xd_text *out, const char *path,
+                               size_t most, struct xd_error *err);
+
 /* Only its owner may read the new one (0600), and so it is with folders on the
  * way to it (0700), which are made.  What is there and no regular file is not
  * replaced. */
 int xd_small_file_replace(const char *path, const char *text, size_t len,
+                          struct xd_error *err);
+
+/* The same for a file that others may read, as the user's files are by default
+ * (umask); its folder is there. */
+int xd_small_file_publish(const char *path, const char *text, size_t len,
                           struct xd_error *err);
 
 #endif

@@ -17,9 +17,13 @@
 #define LONGEST_PAUSE (30 * XD_SECOND)
 #define DOUBLINGS 7
 
+/* Of what is sent under a bound, so much is paid for at a time. */
+#define PAID_STEP ((size_t)16 << 10)
+
 /* One request.  Its slot is that of its transport, too. */
 struct slot {
     struct xd_request request;      /* what is left of it at the last start */
+    struct xd_sending sending;      /* that of the request, paid for */
     struct xd_transport *transport; /* of the last request */
     bool is_busy;
     bool is_cut;     /* the rest is asked for by the next poll() */
@@ -138,6 +142,8 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 
     if (!has_room(d, slot, len))
         return hold(d, slot, len, now);
+    if (s->request.sends)
+        return d->handler->bytes(d->handler->user, slot, data, len);
     at = pay(d, s, now, len);
     if (at > now)
         return hold(d, slot, len, at);
@@ -150,6 +156,25 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     s->received += len;
     return s->is_shortened && s->received == s->request.length ? XD_E_CANCELED
                                                                : 0;
+}
+
+/* Bytes that are sent are paid for as bytes that come are; those that were not
+ * sent at once are paid for again. */
+static int64_t on_read(void *user, unsigned slot, uint64_t at, void *to,
+                       size_t len)
+{
+    struct xd_runner *d = user;
+    const struct xd_sending *sends = d->slots[slot].request.sends;
+    const bool is_bound = d->config.budget && xd_budget_rate(d->config.budget);
+    xd_usec now, until;
+
+    if (is_bound && len > PAID_STEP)
+        len = PAID_STEP;
+    now = xd_now();
+    until = is_bound ? pay(d, &d->slots[slot], now, len) : now;
+    if (until > now)
+        return hold(d, slot, 0, until);
+    return sends->read(sends->user, slot, at, to, len);
 }
 
 static void end(struct xd_runner *d, unsigned slot,
@@ -302,6 +327,7 @@ int xd_runner_start(struct xd_runner *d, unsigned slot,
                     const struct xd_request *request, struct xd_error *err)
 {
     struct slot *s = &d->slots[slot];
+    struct xd_request asked = *request;
     const struct xd_transport_kind *kind =
         request->url->is_valid
             ? xd_registry_find(registry_of(d), request->url->scheme)
@@ -319,7 +345,13 @@ int xd_runner_start(struct xd_runner *d, unsigned slot,
                        .is_busy = true,
                        .started = xd_now(),
                        .object_size = XD_SIZE_UNKNOWN};
-    rc = xd_transport_start(s->transport, slot, request, err);
+    if (asked.sends) {
+        s->sending = *asked.sends;
+        s->sending.read = on_read;
+        s->sending.user = d;
+        asked.sends = &s->sending;
+    }
+    rc = xd_transport_start(s->transport, slot, &asked, err);
     s->is_busy = rc == 0;
     return rc;
 }
@@ -379,12 +411,20 @@ void xd_runner_stop(struct xd_runner *d, unsigned slot)
         xd_transport_stop(s->transport, slot);
 }
 
+void xd_runner_resume(struct xd_runner *d, unsigned slot)
+{
+    struct slot *s = &d->slots[slot];
+
+    if (s->is_busy && s->request.sends)
+        xd_transport_resume(s->transport, slot);
+}
+
 void xd_runner_shorten(struct xd_runner *d, unsigned slot, uint64_t end)
 {
     struct slot *s = &d->slots[slot];
     uint64_t length = end > s->request.offset ? end - s->request.offset : 0;
 
-    if (!s->is_busy)
+    if (!s->is_busy || s->request.sends)
         return;
     if (length < s->request.length) {
         s->request.length = length;

@@ -8,8 +8,9 @@
  * It is where requests of depot threads, of samples and of inspection meet the
  * transports: it opens those that are needed, pays for the bytes, holds a
  * request back while its handler has no room and lets it go on, ends it where
- * it was shortened to, and asks for the rest of an answer that was cut.  What a
- * request means, and whether it is made again, is its client's matter.
+ * it was shortened to, and asks for the rest of an answer that was cut.  Of a request
+ * that sends it pays for the body, and passes all else on.  What a request means,
+ * and whether it is made again, is its client's matter.
  *
  * Threads: one owns it; only wakeup() may be called by others.
  */
@@ -99,6 +100,10 @@ int xd_runner_start(struct xd_runner *d, unsigned slot,
  * nothing.  Blocks: as xd_transport_stop(). */
 void xd_runner_stop(struct xd_runner *d, unsigned slot);
 
+/* Ask a request that sends for its body again, of which it had none.  Another one,
+ * and a free slot: does nothing. */
+void xd_runner_resume(struct xd_runner *d, unsigned slot);
+
 /* ---- a runner changes hands, with a request that waits for it ---- */
 
 /* Whether what is in the slot can be taken over. */
@@ -121,7 +126,8 @@ uint64_t xd_runner_carries(const struct xd_runner *d, unsigned slot);
 xd_usec xd_runner_waited(const struct xd_runner *d, unsigned slot);
 
 /* The request ends at byte `end` of the object, sooner than it was asked for:
- * with verdict OK when all before it is here.  A later `end` does nothing. */
+ * with verdict OK when all before it is here.  A later `end` does nothing, nor
+ * does any to a request that sends. */
 void xd_runner_shorten(struct xd_runner *d, unsigned slot, uint64_t end);
 
 /* Move bytes until something happened, wakeup(), or the moment `until`

@@ -64,6 +64,9 @@ measure rangeset lib/base/range.c lib/base/range.h
 measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046
 measure sched $(ls lib/sched/*.c | grep -Ev 'size_probe.c|line.c')
+measure s3 lib/store/s3_call.c lib/store/s3_fault.c lib/store/s3_put.c \
+    lib/store/s3_task.c lib/store/s3_xml.c
+measure aws_profile lib/publish/aws_profile.c
 measure sums lib/manifest/checksums.c lib/manifest/sums.c
 measure trace cli/trace/json_reader.c cli/trace/profile.c \
     cli/trace/trace_reader.c

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "fuzz.h"
+#include "io/http/http_reply.h"
 
 #define NAME "http://d/x"
 
@@ -71,6 +72,22 @@ static void check_answer(const struct xd_http_answer *a)
         FUZZ_CHECK(a->first <= a->last && a->last != UINT64_MAX);
         FUZZ_CHECK(a->last < a->total);
     }
+}
+
+/* The same as a request that sends has it. */
+static void check_reply(const struct xd_http_answer *a)
+{
+    struct xd_reply r;
+
+    xd_http_reply(a, &r);
+    FUZZ_CHECK(r.code == a->status && r.date >= 0);
+    FUZZ_CHECK(r.etag == NULL || r.etag[0] != '\0');
+    FUZZ_CHECK(r.location == NULL || strlen(r.location) <= XD_URL_MAX);
+    FUZZ_CHECK(!a->contradicts || r.length == XD_SIZE_UNKNOWN);
+    if (!r.is_range)
+        return;
+    FUZZ_CHECK(r.code == 206 && !a->contradicts);
+    FUZZ_CHECK(r.range.begin < r.range.end && r.range.end <= r.length);
 }
 
 static bool is_whole(const struct xd_http_answer *a)
@@ -156,6 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         check_answer(&a);
         free(line);
     }
+    check_reply(&a);
     xd_http_judge(&a, &r, NAME, &j);
     if (j.outcome.verdict == XD_VERDICT_OK)
         check_accepted(&a, &r, &j);

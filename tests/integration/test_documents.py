@@ -4,6 +4,7 @@
 Hosts of examples are depots of the lab here, players and browsers are scripts
 that read what they are given, and a benchmark begins no second run.
 """
+import contextlib
 import json
 import os
 import re
@@ -11,11 +12,17 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from lab import XDOWNLOAD, wait_until
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from ibp_depot import IbpDepot  # noqa: E402
+from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
+from store_depot import StoreDepot  # noqa: E402
 
 SOURCE = Path(os.environ["XD_SOURCE"])
 PAGES = [*sorted(SOURCE.glob("cli/*.pod")), *sorted(SOURCE.glob("lib/man/*.pod"))]
@@ -71,7 +78,8 @@ EXAMPLES = examples() if "XDOWNLOAD" in os.environ else []
 
 def test_there_are_examples_of_every_command():
     assert len(EXAMPLES) > 35
-    for command in "verify", "show", "play", "serve", "bench", "trace", "get":
+    for command in ("verify", "show", "make", "check", "put", "add", "drop",
+                    "renew", "play", "serve", "bench", "trace", "get"):
         assert any(f"xdownload {command} " in e for e, _ in EXAMPLES), command
     assert {name for _, name in EXAMPLES} >= {"README", "xdownload"}
 
@@ -112,6 +120,47 @@ def world(lab):
     return data, depots
 
 
+# Of these, hosts are stores, which take what the command sends them.
+PUBLISHES = r"xdownload (put|add|drop|renew|check .*--heal|film.mkv.xnd)\b"
+
+
+class Stores:
+    """a.example, b.example and c.example; s3://bucket and ibp://depot.example."""
+
+    def __init__(self, lab, stack):
+        self.lab = lab
+        self.web = {h: stack.enter_context(StoreDepot()) for h in "abc"}
+        self.ibp = stack.enter_context(IbpDepot(longest=100 * 86400))
+        s3 = stack.enter_context(S3Depot(bucket="bucket"))
+        lab.environment |= {"AWS_ENDPOINT_URL_S3": s3.endpoint,
+                            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+                            "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+
+    def as_run_here(self, command):
+        for host, depot in self.web.items():
+            command = command.replace(f"https://{host}.example/dav/", depot.url)
+            command = command.replace(f"{host}.example",
+                                      f"127.0.0.1:{depot.port}")
+        return command.replace("depot.example:6714",
+                               f"127.0.0.1:{self.ibp.port}")
+
+    def needs(self, command, data):
+        """Copies that an earlier command of the manual has placed."""
+        self.lab.path("film.xnd").unlink()
+        self.lab.path("film.mkv").write_bytes(data)
+        name = "film.mkv.xnd" if "film.mkv.xnd" in command else "film.xnd"
+        if command.startswith("xdownload put"):
+            return
+        status, error = run(self.lab, self.as_run_here(
+            f"xdownload put film.mkv -o {name} --to https://b.example/dav/ --to "
+            "https://a.example/dav/ --to s3://bucket/films --to "
+            "ibp://depot.example:6714"))
+        assert status == 0, error
+        self.lab.path("film.mkv").unlink()
+        if "--heal" in command:
+            self.web["a"].objects.clear()
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -132,6 +181,9 @@ def needs(lab, command, data, depots):
     """What an earlier command of the same manual has made."""
     if "-o data.xnd" in command:
         lab.path("data.xnd").unlink()
+    if "xdownload make film.mkv" in command:
+        lab.path("film.xnd").unlink()
+        lab.path("film.mkv").write_bytes(data)
     if re.match(r"xdownload verify", command):
         for name in "d.iso", "fedora.iso":
             lab.path(name).write_bytes(data)
@@ -178,9 +230,15 @@ def run(lab, command):
 def test_an_example_works(lab, command, where):
     programs(lab)
     data, depots = world(lab)
-    needs(lab, command, data, depots)
-    command = as_run_here(command, depots)
-    status, error = run(lab, command)
+    with contextlib.ExitStack() as stack:
+        if re.match(PUBLISHES, command):
+            stores = Stores(lab, stack)
+            stores.needs(command, data)
+            command = stores.as_run_here(command)
+        else:
+            needs(lab, command, data, depots)
+            command = as_run_here(command, depots)
+        status, error = run(lab, command)
     expected = 130 if runs_until_a_signal(command) else 0
     if "--plot" in command and not shutil.which("gnuplot"):
         expected = 5

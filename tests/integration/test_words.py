@@ -8,7 +8,8 @@ import re
 import pytest
 
 SIZE = 300_001
-COMMANDS = ["verify", "show", "play", "serve", "bench", "trace"]
+COMMANDS = ["verify", "show", "put", "add", "make", "check", "drop", "renew",
+            "play", "serve", "bench", "trace"]
 GROUPS = ["common", "output", "network", "verification", "algorithms"]
 
 

@@ -6,15 +6,19 @@
         assert depot.fired()
 
 It speaks as much of the protocol as it takes to allocate, store, read, ask for
-the state of an allocation and for that of the depot: ALLOCATE, STORE, LOAD,
-MANAGE with PROBE, STATUS.  It has one fault: a method of Faults below, which
-answers a LOAD.  Like the original depots it waits, until the time-out of the
-request, for bytes that nobody has stored yet.
+the state of an allocation and for that of the depot, keep one longer and remove
+it: ALLOCATE, STORE, LOAD, MANAGE with PROBE, CHANGE and DECREMENT, STATUS.  It
+has one fault: a method of Faults below, which answers a LOAD, or one of
+StoreFaults, which answers a STORE.  Like the original depots it waits, until the
+time-out of the request, for bytes that nobody has stored yet, and has a blank
+before an error; with `accre` it does as those of ACCRE: no blank, no wait, PROBE
+for the manage capability alone, an object that lives as long as it has writers
+too, and a connection that ends after each error.
 
 As a program it holds files, prints the read capability of each, and ends when
 its standard input does:
 
-    ibp_depot.py [--listen ADDRESS] [--port PORT] FILE...
+    ibp_depot.py [--listen ADDRESS] [--port PORT] [FILE...]
 """
 import argparse
 import contextlib
@@ -30,11 +34,14 @@ import time
 from pathlib import Path
 
 ALLOCATE, STORE, STATUS, LOAD, MANAGE = 1, 2, 4, 8, 9
-PROBE = 40
+PROBE, DECREMENT, CHANGE = 40, 42, 43
 BYTE_ARRAY = 1
+SOFT, HARD = 1, 2
+READ, WRITE, MANAGES = 0, 1, 2  # which of an allocation's keys
 
 NOT_FOUND, WRONG_READ, WRONG_WRITE, WRONG_MANAGE = -4, -9, -8, -10
-EXCEEDS, SERVER_TIMEOUT, PROTOCOL = -19, -46, -27
+NOT_WRITTEN, EXCEEDS, TYPE, PROTOCOL = -16, -19, -22, -27
+LONG, PASSWORD, POLICY, SERVER_TIMEOUT = -28, -29, -45, -46
 
 STEP = 64 << 10  # bytes sent at a time
 FRAME_HEAD = 33
@@ -52,11 +59,13 @@ class Hang(Exception):
 
 
 class Allocation:
-    """A byte array, its keys and for how long it lives."""
+    """A byte array, its keys, its references and for how long it lives."""
 
     def __init__(self, key, size, seconds, random_of):
         self.key, self.size = key, size
         self.expires = time.time() + seconds
+        self.reliability = HARD
+        self.references = [1, 1]  # readers, writers
         self.data = bytearray()
         # The keys of reading, writing and managing.
         self.keys = [str(random_of.randrange(1 << 30)) for _ in range(3)]
@@ -310,16 +319,102 @@ class Faults:
         self.send_range(c, e, self.another)
 
 
-class IbpDepot(Faults):
+class StoreFaults:
+    """Each method answers one STORE of `n` bytes, in its own wrong way."""
+
+    def stores(self, c, a, n):
+        """Is honest."""
+        c.reply(1)
+        a.data += c.take(n)
+        c.reply(1, n)
+
+    def never_takes(self, c, _, __):
+        """Does not say that it takes the bytes."""
+        while not c.until_it_leaves():
+            pass
+        raise Hang
+
+    def stops_short(self, c, a, n):
+        """Writes half of the bytes, at least one, and says so."""
+        c.reply(1)
+        a.data += c.take(n)[:(n + 1) // 2]
+        c.reply(1, (n + 1) // 2)
+
+    def loses(self, c, _, n):
+        """Says that it has written what it has not."""
+        c.reply(1)
+        c.take(n)
+        c.reply(1, n)
+
+    def truncates(self, c, a, n):
+        """Likewise of the last ten bytes."""
+        c.reply(1)
+        a.data += c.take(n)[:-10]
+        c.reply(1, n)
+
+    def counts_wrong(self, c, a, n):
+        """Says that it has written more than it was sent."""
+        c.reply(1)
+        a.data += c.take(n)
+        c.reply(1, n + 1)
+
+    def stalls(self, c, a, n):
+        """Takes half of the bytes and then no more."""
+        c.reply(1)
+        a.data += c.take(n // 2)
+        self.until_closed.wait()
+        raise Hang
+
+    def closes(self, c, a, n):
+        """Closes the connection after half of the bytes."""
+        c.reply(1)
+        a.data += c.take(n // 2)
+        raise Hang
+
+    def closes_first_time(self, c, a, n):
+        """Likewise of the first STORE alone."""
+        self._answer_store = self.stores
+        self.closes(c, a, n)
+
+    def disk_fails(self, c, a, n):
+        """Cannot write any more after half of the bytes, and says so."""
+        c.reply(1)
+        a.data += c.take(n // 2)
+        self.error(c, NOT_WRITTEN)
+        self.until_closed.wait(1)
+        raise Hang
+
+    def flips_a_bit(self, c, a, n):
+        """One bit of what it stores is another."""
+        c.reply(1)
+        a.data += c.take(n)
+        a.data[len(a.data) // 2] ^= 1
+        c.reply(1, n)
+
+    def expires_meanwhile(self, c, a, n):
+        """The allocation has ended when its bytes are there."""
+        self.stores(c, a, n)
+        a.expires = 0
+
+
+class IbpDepot(Faults, StoreFaults):
     """One depot with one fault; `delay` seconds go by before each answer."""
 
     scheme = "ibp"
 
     def __init__(self, data=b"", fault="none", delay=0.0, address="127.0.0.1",
-                 port=0, frame=0, lifetime=86400, name=None):
+                 port=0, frame=0, lifetime=86400, name=None, stores="stores",
+                 room=200 << 20, has_hard=True, longest=864000, cuts=False,
+                 accre=False):
         """frame: the data is stored as `checksum` stores it, in such blocks;
-        name: that of the depot in its capabilities."""
+        name: that of the depot in its capabilities; stores: a method of
+        StoreFaults; room: bytes for allocations; longest: their seconds at most,
+        to which, if it cuts, it shortens others without a word."""
         self.size, self.delay = len(data), delay
+        self.room, self.has_hard, self.accre = room, has_hard, accre
+        self.longest, self.cuts = longest, cuts
+        self.until_closed = threading.Event()
+        self._answer_store = getattr(self, stores)
         self.answer_probe = None  # what answers PROBE in its own, wrong way
         self.after = None  # a depot whose fault is to be met before ours ends
         self.another = random.Random(99).randbytes(self.size)
@@ -384,6 +479,9 @@ class IbpDepot(Faults):
     def serve(self, c, e, a):
         """Rightly; what is not there is waited for, and comes short."""
         there = min(max(len(a.data) - e.first, 0), e.length)
+        if there < e.length and self.accre:
+            self.refuse(c, e, EXCEEDS, b"", fired=e.fired)
+            return
         if there < e.length:
             timeout = float(e.words[6])
             if c.until_it_leaves(min(timeout, 3600) * 0.9 if timeout else None):
@@ -419,43 +517,87 @@ class IbpDepot(Faults):
         else:
             self._answer(c, e, a)
 
+    def error(self, c, code):
+        if not self.accre:
+            c.client.sendall(b" ")
+        c.reply(code)
+        if self.accre:
+            raise Hang
+
+    def _free(self):
+        with self._lock:
+            return self.room - sum(a.size for a in self._allocations.values()
+                                   if a.expires > time.time())
+
     def _allocate(self, c, words):
-        _, kind, seconds, size = map(int, words[2:6])
+        reliability, kind, seconds, size = map(int, words[2:6])
         if kind != BYTE_ARRAY:
-            c.reply(-22)
-            return
-        a = self.hold(b"", seconds)
-        a.size = size
-        c.reply(1, *(self.capability(a, right)
-                     for right in ("READ", "WRITE", "MANAGE")))
+            self.error(c, TYPE)
+        elif seconds > self.longest and not self.cuts:
+            self.error(c, LONG)
+        elif size > self._free() or (reliability == HARD and not self.has_hard):
+            self.error(c, EXCEEDS)
+        else:
+            a = self.hold(b"", min(seconds, self.longest))
+            a.size, a.reliability = size, reliability
+            c.reply(1, *(self.capability(a, right)
+                         for right in ("READ", "WRITE", "MANAGE")))
 
     def _store(self, c, words):
         a, n = self._find(words[2]), int(words[4])
-        if not a or words[3] != a.keys[1] or len(a.data) + n > a.size:
-            c.reply(NOT_FOUND if not a else WRONG_WRITE
-                    if words[3] != a.keys[1] else EXCEEDS)
-            return
-        c.reply(1)
-        a.data += c.take(n)
-        c.reply(1, n)
+        if not a:
+            self.error(c, NOT_FOUND)
+        elif words[3] != a.keys[WRITE]:
+            self.error(c, WRONG_WRITE)
+        elif len(a.data) + n > a.size:
+            self.error(c, EXCEEDS)
+        else:
+            self._answer_store(c, a, n)
 
     def _manage(self, c, words):
-        a = self._find(words[2])
-        self.probes += int(words[4]) == PROBE
+        a, command = self._find(words[2]), int(words[4])
+        self.probes += command == PROBE
+        keys = a.keys if a else []
+        if command != PROBE or self.accre:
+            keys = keys[MANAGES:]
         if not a:
-            c.client.sendall(b" ")
-            c.reply(NOT_FOUND)
-        elif words[3] not in a.keys or int(words[4]) != PROBE:
-            c.reply(WRONG_MANAGE)
-        elif self.answer_probe:
+            self.error(c, NOT_FOUND)
+        elif words[3] not in keys:
+            self.error(c, WRONG_MANAGE)
+        elif command == PROBE and self.answer_probe:
             self.answer_probe(c)
+        elif command == PROBE:
+            c.reply(1, *a.references, len(a.data), a.size,
+                    int(a.expires - time.time()), a.reliability, BYTE_ARRAY)
+        elif command == CHANGE:
+            self._change(c, a, *map(int, words[6:9]))
+        elif command == DECREMENT:
+            self._decrement(c, a, int(words[5]) - 1)
         else:
-            c.reply(1, 1, 1, len(a.data), a.size,
-                    int(a.expires - time.time()), 2, 1)
+            self.error(c, PROTOCOL)
 
-    def _status(self, c, _):
-        used = sum(len(a.data) for a in self._allocations.values()) >> 20
-        c.reply(200, used, 200, 0, 864000)
+    def _change(self, c, a, size, seconds, reliability):
+        if seconds > self.longest and not self.cuts:
+            self.error(c, POLICY if self.accre else LONG)
+            return
+        a.size, a.reliability = size, reliability
+        a.expires = time.time() + min(seconds, self.longest)
+        c.reply(1)
+
+    def _decrement(self, c, a, of):
+        a.references[of] = max(a.references[of] - 1, 0)
+        if a.references[0] == 0 and (not self.accre or a.references[1] == 0):
+            with self._lock:
+                del self._allocations[a.key]
+        c.reply(1)
+
+    def _status(self, c, words):
+        if words[3] != "ibp":
+            self.error(c, PASSWORD)
+            return
+        used = self.room - self._free()
+        c.reply(self.room >> 20, used >> 20, self.room >> 20, used >> 20,
+                self.longest)
 
     _commands = {ALLOCATE: _allocate, STORE: _store, STATUS: _status,
                  LOAD: _load, MANAGE: _manage}
@@ -493,6 +635,7 @@ class IbpDepot(Faults):
             self.connections -= 1
 
     def close(self):
+        self.until_closed.set()
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
@@ -508,7 +651,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--listen", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=6714)
-    parser.add_argument("files", nargs="+")
+    parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     with IbpDepot(address=args.listen, port=args.port) as depot:
         for name in args.files:

@@ -59,9 +59,11 @@ COMMAND_USES = {
     "report": ["common", "args", "trace"],
     "get": ["common", "args", "report", "trace"], "show": ["common", "args"],
     "complete": ["common", "args"],
+    "check": ["common", "args", "put"], "make": ["common", "args"],
     "serve": ["common", "args", "trace"],
     "play": ["common", "args", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],
+    "put": ["common", "args", "report"], "upkeep": ["common", "args"],
 }
 
 
@@ -121,8 +123,10 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("session", "sched/sched.h", "os/thread.h"),
     ("sim", "session/intake.h", "os/thread.h"),
     ("io", "os/file.h", "sched/sched.h"),
+    ("store", "io/hash.h", "os/thread.h"),
     ("transfer", "io/transport.h", "manifest/parse.h"),
-    ("engine", "sched/sched.h", None),
+    ("engine", "sched/sched.h", "publish/audit_run.h"),
+    ("publish", "engine/options.h", None),
 ])
 def test_a_layer_sees_only_what_it_may_use(tmp_path, layer, allowed,
                                            forbidden):
@@ -176,10 +180,12 @@ def test_a_word_of_http_would_be_found(tmp_path, line, word):
 # manifests, and inspection, which gives the model what it was given.
 SENDS_URLS = ["lib/base/url.h", "lib/base/url.c", "lib/io/http/http_fetch.c",
               "lib/io/http/http_redirect.c", "lib/io/ibp/ibp_wire.c",
-              "lib/manifest/exnode.c", "lib/manifest/model.c",
+              "lib/manifest/edit.c", "lib/manifest/exnode.c",
+              "lib/manifest/model.c",
               "lib/manifest/offered.c", "lib/manifest/select.c",
               "lib/manifest/write.c", "lib/manifest/write_metalink4.c",
-              "lib/engine/api/inspect.c"]
+              "lib/engine/api/inspect.c", "lib/store/s3_place.c",
+              "lib/store/web.c"]
 
 
 def url_texts(files):

@@ -43,7 +43,8 @@ def test_help_and_manual_know_the_same_options():
     assert options_of_the_help() == options_of_the_page()
 
 
-COMMANDS = {"verify", "show", "play", "serve", "bench", "trace"}
+COMMANDS = {"verify", "show", "make", "check", "put", "add", "drop", "renew",
+            "play", "serve", "bench", "trace"}
 
 
 def test_each_command_has_a_page_that_has_its_own_options():

@@ -51,7 +51,8 @@ static int http_start(struct xd_transport *t, unsigned slot,
     struct xd_http_fetch *f = &h->fetches[slot];
     int rc;
 
-    XD_ASSERT(slot < h->n_fetches && !f->is_busy && request->length > 0);
+    XD_ASSERT(slot < h->n_fetches && !f->is_busy &&
+              (request->sends != NULL || request->length > 0));
     rc = xd_http_fetch_prepare(f, request, err);
     if (rc < 0)
         return rc;
@@ -217,7 +218,7 @@ static void sweep(struct http *h)
 
         if (!f->is_busy)
             continue;
-        if (f->made_progress)
+        if (xd_http_send_has_moved(f) || f->made_progress)
             f->last_byte_at = h->base.clock.watched;
         f->made_progress = false;
         if (!f->paused && h->base.clock.watched - f->last_byte_at >=

@@ -36,26 +36,25 @@ void xd_http_fetch_decide(struct xd_http_fetch *f, enum xd_verdict verdict)
     f->outcome.verdict = verdict;
 }
 
-/* The handler's answer to head() or bytes(). */
-static void refuse(struct xd_http_fetch *f, int rc)
+void xd_http_fetch_refuse(struct xd_http_fetch *f, int rc)
 {
     xd_http_fetch_decide(f, XD_VERDICT_STOPPED);
     f->quit = true;
     xd_fail(&f->outcome.error, (enum xd_code)rc, "%s: refused", f->name.s);
 }
 
-static void set_retry_after(struct xd_http_fetch *f)
+xd_usec xd_http_fetch_retry_after(const struct xd_http_fetch *f)
 {
     curl_off_t seconds = 0;
 
-    if (f->outcome.verdict != XD_VERDICT_AGAIN || !XD_DEFENDS("retry-after") ||
+    if (!XD_DEFENDS("retry-after") ||
         curl_easy_getinfo(f->easy, CURLINFO_RETRY_AFTER, &seconds) !=
             CURLE_OK ||
         seconds <= 0)
-        return;
+        return 0;
     if (seconds > MAX_RETRY_AFTER)
         seconds = MAX_RETRY_AFTER;
-    f->outcome.retry_after = (xd_usec)seconds * XD_SECOND;
+    return (xd_usec)seconds * XD_SECOND;
 }
 
 /* Whether other requests at this depot go over the same connection. */
@@ -114,7 +113,7 @@ void xd_http_fetch_report_head(struct xd_http_fetch *f)
         head.offer = &f->offer;
     int rc = f->handler->head(f->handler->user, f->slot, &head);
     if (rc < 0)
-        refuse(f, rc);
+        xd_http_fetch_refuse(f, rc);
 }
 
 /* A body that is not wanted: read it to its end if that is near. */
@@ -169,6 +168,10 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
     const struct xd_http_answer *a = &f->answer;
 
     f->is_judged = true;
+    if (f->request.sends != NULL) {
+        xd_http_send_judge(f);
+        return;
+    }
     if (is_redirect(f)) {
         judge_redirect(f);
         return;
@@ -187,7 +190,8 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
     if (f->outcome.verdict == XD_VERDICT_NO_RANGES)
         f->outcome.media_type = media_type(f);
     drop_body(f);
-    set_retry_after(f);
+    if (f->outcome.verdict == XD_VERDICT_AGAIN)
+        f->outcome.retry_after = xd_http_fetch_retry_after(f);
 }
 
 static void take_offer(struct xd_http_fetch *f, const char *line, size_t len)
@@ -215,6 +219,8 @@ static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
         xd_http_answer_line(&f->answer, line, len);
     if (f->request.wants_offer && !f->is_ftp)
         take_offer(f, line, len);
+    if (f->request.sends != NULL)
+        xd_http_send_take_line(f);
     return len;
 }
 
@@ -235,7 +241,7 @@ static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
         rc = h->skip(h->user, f->slot, (size_t)(end - f->at));
     f->paused = rc == XD_E_AGAIN;
     if (rc < 0 && rc != XD_E_AGAIN)
-        refuse(f, rc);
+        xd_http_fetch_refuse(f, rc);
     if (rc < 0)
         return CURL_WRITEFUNC_PAUSE;
     f->at = end > f->at ? end : f->at;
@@ -258,7 +264,10 @@ static size_t take_body(struct xd_http_fetch *f, const char *data, size_t len)
         xd_http_fetch_judge(f);
     if (f->quit)
         return CURL_WRITEFUNC_PAUSE;
-    return f->is_decided || f->follows ? len : deliver(f, data, len);
+    if (f->is_decided || f->follows)
+        return len;
+    return f->request.sends != NULL ? xd_http_send_deliver(f, data, len)
+                                    : deliver(f, data, len);
 }
 
 /* ---- libcurl's callbacks ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/hex.h"
 
 #define MOST_BYTES 64 /* of a hash */
 
@@ -24,17 +25,6 @@ static struct xd_span letters_of(struct xd_span s)
     return s;
 }
 
-static void write_hex(char *out, const unsigned char *bytes, size_t n)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < n; i++) {
-        out[2 * i] = digits[bytes[i] >> 4];
-        out[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    out[2 * n] = '\0';
-}
-
 /* "name=value" */
 static bool read_one(struct xd_span s, struct xd_offer_hash *out)
 {
@@ -52,7 +42,7 @@ static bool read_one(struct xd_span s, struct xd_offer_hash *out)
         if (!xd_base64_read(letters_of(value), bytes, algorithms[i].bytes))
             return false;
         out->algorithm = algorithms[i].name;
-        write_hex(out->hex, bytes, algorithms[i].bytes);
+        xd_hex_write(out->hex, bytes, algorithms[i].bytes);
         return true;
     }
     return false;

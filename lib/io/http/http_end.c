@@ -177,13 +177,16 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         f->begins_again = true;
         return;
     }
-    if (f->is_ftp)
+    if (f->request.sends != NULL)
+        xd_http_send_conclude(f, result);
+    else if (f->is_ftp)
         conclude_ftp(f, result);
     else
         conclude_http(f);
     if (f->is_decided || f->follows)
         return;
-    if (result == CURLE_OK && f->is_judged && f->at >= f->request.offset &&
+    if (result == CURLE_OK && f->request.sends == NULL && f->is_judged &&
+        f->at >= f->request.offset &&
         (f->judgement.end == XD_TO_END || f->judgement.end == f->at))
         xd_http_fetch_decide(f, XD_VERDICT_OK);
     else if (result == CURLE_OK || result == CURLE_PARTIAL_FILE)
@@ -247,10 +250,11 @@ void xd_http_fetch_give_up(struct xd_http_fetch *f, xd_usec silence)
 {
     f->quit = true;
     f->silence = silence;
-    if (f->is_decided)
+    if (f->is_decided || xd_http_send_settle(f))
         return;
     if (xd_http_connect_next(&f->connect, f->easy) ||
-        xd_http_connect_leave_silent(&f->connect, f->easy))
+        (f->request.sends == NULL &&
+         xd_http_connect_leave_silent(&f->connect, f->easy)))
         f->begins_again = true;
     else
         fail_silent(f);

@@ -47,6 +47,7 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     if (fd == CURL_SOCKET_BAD)
         return CURL_SOCKET_BAD;
     xd_watched_add_socket(&f->shared->watched, fd);
+    xd_window_bound_unsent(fd);
     if (f->limit_rate > 0)
         xd_window_bound(fd, f->limit_rate);
     return fd;
@@ -97,10 +98,11 @@ static int on_asked(void *user, char *to, char *from, int to_port,
 
     (void)from;
     (void)to_port;
-    (void)from_port;
     f->made_progress = true;
-    return xd_http_connect_has(&f->connect, to) ? CURL_PREREQFUNC_OK
-                                                : CURL_PREREQFUNC_ABORT;
+    if (!xd_http_connect_has(&f->connect, to))
+        return CURL_PREREQFUNC_ABORT;
+    xd_http_send_begin(f, from_port);
+    return CURL_PREREQFUNC_OK;
 }
 
 /* What is the same for all requests. */
@@ -122,7 +124,7 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_PREREQDATA, (void *)f) &&
            xd_http_names_share(f->options->names, e) &&
            SET(CURLOPT_COOKIEFILE, "") && /* in memory, from no file */
-           xd_http_fetch_set_callbacks(f) &&
+           xd_http_fetch_set_callbacks(f) && xd_http_send_set_callbacks(f) &&
            xd_http_options_apply(f->options, e);
 #undef SET
 }
@@ -153,6 +155,7 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
 void xd_http_fetch_fini(struct xd_http_fetch *f)
 {
     curl_easy_cleanup(f->easy);
+    xd_http_send_fini(f);
     xd_offer_fini(&f->offer);
     xd_free(f->first);
     xd_free(f->url);
@@ -199,7 +202,7 @@ static struct curl_slist *choose_header(struct xd_http_fetch *f,
         list = put_line(next++, f->wants[0], list);
         list = put_line(next, f->wants[1], list);
     }
-    return list;
+    return xd_http_send_header(f, list);
 }
 
 /* Seconds for which a connection may have been idle: not since before the line
@@ -223,7 +226,9 @@ static bool set_request(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
     bool is_https = f->url->scheme == XD_SCHEME_HTTPS;
-    bool is_trusted = f->is_trusted && xd_url_same_origin(f->first, f->url);
+    const struct xd_sending *sends = f->request.sends;
+    bool is_trusted = f->is_trusted && (sends == NULL || sends->logs_in) &&
+                      xd_url_same_origin(f->first, f->url);
     bool is_anew = xd_http_connect_begin(&f->connect);
 
     f->is_ftp = xd_scheme_is_ftp(f->url->scheme);
@@ -235,9 +240,10 @@ static bool set_request(struct xd_http_fetch *f)
            SET(CURLOPT_PIPEWAIT,
                is_https && !f->request.owns_connection ? 1L : 0L) &&
            SET(CURLOPT_HTTPPROXYTUNNEL, f->is_ftp ? 1L : 0L) &&
-           set_range(f, &f->request) &&
+           set_range(f, &f->request) && xd_http_send_apply(f) &&
            SET(CURLOPT_HTTPHEADER, choose_header(f, is_trusted)) &&
-           xd_http_options_authorize(f->options, e, f->url, is_trusted);
+           xd_http_options_authorize(f->options, e, f->url, is_trusted,
+                                     sends != NULL);
 #undef SET
 }
 
@@ -285,14 +291,37 @@ static int set_if_range(struct xd_http_fetch *f, const char *validator)
     return 0;
 }
 
+/* All that counts of a request that sends. */
+static struct xd_request sending(const struct xd_request *r)
+{
+    return (struct xd_request){.length = XD_TO_END,
+                               .object_size = XD_SIZE_UNKNOWN,
+                               .outages = r->outages,
+                               .owns_connection = r->owns_connection,
+                               .sends = r->sends};
+}
+
+/* libcurl would send by other protocols, too, and to what is no URL to us. */
+static void refuse_other_schemes(struct xd_http_fetch *f)
+{
+    if (f->request.sends == NULL ||
+        (f->url->is_valid && (f->url->scheme == XD_SCHEME_HTTP ||
+                              f->url->scheme == XD_SCHEME_HTTPS)))
+        return;
+    xd_http_fetch_decide(f, XD_VERDICT_GONE);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: only a depot of http or https is sent anything", f->name.s);
+    f->quit = true;
+}
+
 int xd_http_fetch_prepare(struct xd_http_fetch *f,
                           const struct xd_request *request,
                           struct xd_error *err)
 {
-    const struct xd_url *first =
-        request->origin != NULL ? request->origin : request->url;
+    const struct xd_url *first;
 
-    f->request = *request;
+    f->request = request->sends != NULL ? sending(request) : *request;
+    first = f->request.origin != NULL ? f->request.origin : request->url;
     f->request.url = f->request.origin = NULL;
     xd_http_connect_prepare(&f->connect, request->outages,
                             request->passes_over);
@@ -301,18 +330,20 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");
     f->name = xd_url_name(request->url);
     if (set_urls(f, first, request->url) < 0 ||
-        set_if_range(f, request->if_range) < 0 || !set_request(f))
+        set_if_range(f, f->request.if_range) < 0 ||
+        xd_http_send_prepare(f, request->sends) < 0 || !set_request(f))
         return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};
     xd_offer_fini(&f->offer);
-    f->at = request->whole ? 0 : request->offset;
+    f->at = f->request.whole ? 0 : f->request.offset;
     f->n_redirects = 0;
-    f->reach = request->reach;
+    f->reach = f->request.reach;
     f->is_kept_out = f->lacks_descriptor = false;
     f->header_bytes = 0;
     f->is_decided = f->made_progress = false;
     reset_answer(f);
+    refuse_other_schemes(f);
     return 0;
 }
 

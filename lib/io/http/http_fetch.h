@@ -17,6 +17,7 @@
 #include "io/http/http_answer.h"
 #include "io/http/http_connect.h"
 #include "io/http/http_options.h"
+#include "io/http/http_send.h"
 #include "io/http/watchdog.h"
 #include "io/request.h"
 
@@ -46,6 +47,7 @@ struct xd_http_fetch {
      * digests, and that one. */
     struct curl_slist header[3];
     char wants[2][48];
+    struct xd_http_send send;
     struct xd_url_name name;
     bool is_ftp;
     struct xd_url *first, *url; /* owned: what was asked first, and after
@@ -63,7 +65,8 @@ struct xd_http_fetch {
     struct xd_http_judgement judgement;
     struct xd_offer offer;
     size_t header_bytes; /* of all answers, redirects among them */
-    uint64_t at;         /* in the object, of the next byte that comes */
+    uint64_t at;         /* in the object, of the next byte that comes; or in
+                            what is sent, of the next that goes */
     bool is_judged;      /* judgement is valid; the body has begun */
     bool follows;        /* it is a redirect: follow() comes next */
     bool is_silent;      /* nothing came lately: its connection is not used
@@ -74,7 +77,8 @@ struct xd_http_fetch {
 
     /* Notes for http.c. */
     bool made_progress; /* something came since http.c cleared it */
-    bool paused;        /* the handler wants the bytes at `at` again later */
+    bool paused;        /* the handler wants the bytes at `at` again later, or
+                           has none to send yet */
     bool quit; /* there is no use in more bytes: take it off the wire */
 
     /* http.c's own. */

@@ -217,9 +217,12 @@ struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
 
 /* The nearest holds: what the URL says itself, a token, a name, the file. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
-                               const struct xd_url *url, bool is_trusted)
+                               const struct xd_url *url, bool is_trusted,
+                               bool takes_digest)
 {
     const struct xd_net_options *net = o->net;
+    unsigned long password =
+        takes_digest ? CURLAUTH_BASIC | CURLAUTH_DIGEST : CURLAUTH_BASIC;
     bool is_open = is_trusted && url->is_valid && !xd_url_has_login(url);
     const char *bearer =
         is_open && !xd_scheme_is_ftp(url->scheme) ? net->oauth2_bearer : NULL;
@@ -229,7 +232,7 @@ bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
 
     return SET(CURLOPT_XOAUTH2_BEARER, bearer) &&
            SET(CURLOPT_HTTPAUTH,
-               (long)(bearer != NULL ? CURLAUTH_BEARER : CURLAUTH_BASIC)) &&
+               (long)(bearer != NULL ? CURLAUTH_BEARER : password)) &&
            SET(CURLOPT_USERPWD, user) &&
            SET(CURLOPT_NETRC,
                (long)(uses_file ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED)) &&

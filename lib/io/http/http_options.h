@@ -43,9 +43,11 @@ struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
                                           bool is_trusted);
 
 /* Before each request of a handle, also a redirected one: whether the server
- * of `url` sees the credentials, but for those in the header.  False when out
- * of memory. */
+ * of `url` sees the credentials, but for those in the header.  With
+ * `takes_digest` it may ask for them in either way, and is asked first in which.
+ * False when out of memory. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
-                               const struct xd_url *url, bool is_trusted);
+                               const struct xd_url *url, bool is_trusted,
+                               bool takes_digest);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/http/watchdog.h"
 
+#include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -110,6 +112,19 @@ void xd_watchdog_shorten_wait(struct xd_watchdog *d)
     xd_mutex_unlock(&d->lock);
 }
 
+/* Of one that no watchdog watches there is nothing to lock. */
+static void lock(struct xd_watched *w)
+{
+    if (w->by)
+        xd_mutex_lock(&w->by->lock);
+}
+
+static void unlock(struct xd_watched *w)
+{
+    if (w->by)
+        xd_mutex_unlock(&w->by->lock);
+}
+
 static int join(struct xd_watchdog *d, struct xd_watched *w)
 {
     int rc = 0;
@@ -131,13 +146,11 @@ static int join(struct xd_watchdog *d, struct xd_watched *w)
 int xd_watched_begin(struct xd_watched *w, struct xd_watchdog *d,
                      size_t most_sockets, struct xd_error *err)
 {
-    if (!d || !XD_DEFENDS("watchdog"))
-        return 0;
     w->sockets = xd_alloc(most_sockets, sizeof *w->sockets);
     if (!w->sockets)
         return xd_fail_nomem(err);
     w->most_sockets = most_sockets;
-    if (join(d, w) == 0)
+    if (!d || !XD_DEFENDS("watchdog") || join(d, w) == 0)
         return 0;
     xd_free(w->sockets);
     w->sockets = NULL;
@@ -148,13 +161,13 @@ void xd_watched_end(struct xd_watched *w)
 {
     struct xd_watched **at;
 
-    if (!w->by)
-        return;
-    xd_mutex_lock(&w->by->lock);
-    for (at = &w->by->first; *at != w; at = &(*at)->next)
-        ;
-    *at = w->next;
-    xd_mutex_unlock(&w->by->lock);
+    lock(w);
+    if (w->by) {
+        for (at = &w->by->first; *at != w; at = &(*at)->next)
+            ;
+        *at = w->next;
+    }
+    unlock(w);
     xd_free(w->sockets);
 }
 
@@ -166,12 +179,10 @@ int xd_watched_move(struct xd_watched *w, int where)
 
 void xd_watched_add_socket(struct xd_watched *w, int fd)
 {
-    if (!w->by)
-        return;
-    xd_mutex_lock(&w->by->lock);
+    lock(w);
     if (w->n_sockets < w->most_sockets)
         w->sockets[w->n_sockets++] = fd;
-    xd_mutex_unlock(&w->by->lock);
+    unlock(w);
 }
 
 /* Not known any more before it is closed: its number may be another's then. */
@@ -179,15 +190,36 @@ void xd_watched_close_socket(struct xd_watched *w, int fd)
 {
     size_t i = 0;
 
-    if (w->by) {
-        xd_mutex_lock(&w->by->lock);
-        while (i < w->n_sockets && w->sockets[i] != fd)
-            i++;
-        if (i < w->n_sockets)
-            w->sockets[i] = w->sockets[--w->n_sockets];
-        xd_mutex_unlock(&w->by->lock);
-    }
+    lock(w);
+    while (i < w->n_sockets && w->sockets[i] != fd)
+        i++;
+    if (i < w->n_sockets)
+        w->sockets[i] = w->sockets[--w->n_sockets];
+    unlock(w);
     close(fd);
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t len = sizeof a;
+
+    memset(&a, 0, sizeof a);
+    if (getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+        return -1;
+    if (a.ss_family == AF_INET6)
+        return ntohs(((struct sockaddr_in6 *)&a)->sin6_port);
+    return a.ss_family == AF_INET ? ntohs(((struct sockaddr_in *)&a)->sin_port)
+                                  : -1;
+}
+
+int xd_watched_find_socket(const struct xd_watched *w, int port)
+{
+    for (size_t i = 0; i < w->n_sockets; i++) {
+        if (port_of(w->sockets[i]) == port)
+            return w->sockets[i];
+    }
+    return -1;
 }
 
 bool xd_watched_was_ended(struct xd_watched *w)

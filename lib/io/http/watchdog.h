@@ -34,7 +34,7 @@ struct xd_watched {
     atomic_uint n_moves;   /* so many times it has changed */
     atomic_bool was_ended; /* sockets of it were shut down */
 
-    /* Guarded by the watchdog's lock. */
+    /* Guarded by the watchdog's lock; only its own thread changes the sockets. */
     struct xd_watched *next;
     int *sockets;
     size_t n_sockets, most_sockets;
@@ -67,6 +67,9 @@ int xd_watched_move(struct xd_watched *w, int where);
 /* A socket of the transport; it is closed by close_socket(). */
 void xd_watched_add_socket(struct xd_watched *w, int fd);
 void xd_watched_close_socket(struct xd_watched *w, int fd);
+
+/* The one that is bound to this port of ours, or -1.  Threads: its own. */
+int xd_watched_find_socket(const struct xd_watched *w, int port);
 
 /* Whether sockets were shut down since this was last asked. */
 bool xd_watched_was_ended(struct xd_watched *w);

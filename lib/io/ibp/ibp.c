@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "io/http/curl_transport.h"
 #include "io/ibp/ibp_connect.h"
+#include "io/ibp/ibp_end.h"
 #include "io/ibp/ibp_request.h"
 #include "io/window.h"
 #include "os/clock.h"
@@ -110,7 +111,7 @@ static void connect_anew(struct ibp *b, struct xd_ibp_request *q)
                 "%s: IBP cannot go through a proxy that is reached by https",
                 q->name.s);
     } else if (!xd_ibp_connect_begin(c, q->peer)) {
-        xd_ibp_request_fail_nomem(q);
+        xd_ibp_end_nomem(q);
     }
 }
 
@@ -133,12 +134,15 @@ static int ibp_start(struct xd_transport *t, unsigned slot,
     struct xd_ibp_request *q = &b->requests[slot];
     int rc;
 
-    XD_ASSERT(slot < b->n_slots && !q->is_busy && request->length > 0);
+    XD_ASSERT(slot < b->n_slots && !q->is_busy &&
+              (request->sends || request->length > 0));
     rc = xd_ibp_request_begin(q, request, err);
     if (rc < 0)
         return rc;
-    q->wants_probe |= b->has_doubts;
-    b->has_doubts = false;
+    if (request->sends == NULL) {
+        q->wants_probe |= b->has_doubts;
+        b->has_doubts = false;
+    }
     q->step_bytes = xd_window_step(b->limit_rate);
     xd_http_connect_prepare(&b->connects[slot].steps, request->outages, NULL);
     if (!q->is_decided)
@@ -154,7 +158,7 @@ static void ibp_stop(struct xd_transport *t, unsigned slot)
     struct xd_ibp_request *q = &((struct ibp *)t)->requests[slot];
 
     if (q->is_busy)
-        xd_ibp_request_stop(q);
+        xd_ibp_end_stop(q);
 }
 
 static void ibp_resume(struct xd_transport *t, unsigned slot)
@@ -245,6 +249,12 @@ static xd_usec until_silence(const struct ibp *b)
     return least;
 }
 
+static short curl_events(short events)
+{
+    return (short)((events & POLLIN ? CURL_WAIT_POLLIN : 0) |
+                   (events & POLLOUT ? CURL_WAIT_POLLOUT : 0));
+}
+
 static void wait_for_sockets(struct ibp *b, xd_usec timeout)
 {
     unsigned n = 0;
@@ -254,10 +264,7 @@ static void wait_for_sockets(struct ibp *b, xd_usec timeout)
 
         if (q->is_busy && q->fd >= 0 && !q->is_paused)
             b->waits[n++] = (struct curl_waitfd){
-                .fd = q->fd,
-                .events = xd_ibp_request_events(q) == POLLOUT
-                              ? CURL_WAIT_POLLOUT
-                              : CURL_WAIT_POLLIN};
+                .fd = q->fd, .events = curl_events(xd_ibp_request_events(q))};
     }
     (void)xd_curl_transport_wait(&b->base, b->waits, n, timeout,
                                  until_silence(b));
@@ -312,7 +319,7 @@ static void sweep(struct ibp *b)
         if (q->step == XD_IBP_CONNECTS && xd_ibp_connect_give_up(c))
             continue;
         b->has_doubts |= q->step == XD_IBP_LOADS;
-        xd_ibp_request_fail_silent(q, patience(b, q));
+        xd_ibp_end_silent(q, patience(b, q));
     }
 }
 
@@ -328,7 +335,7 @@ static void ibp_poll(struct xd_transport *t, xd_usec timeout)
     rc = curl_multi_perform(b->base.multi, &running);
     for (unsigned i = 0; rc != CURLM_OK && i < b->n_slots; i++) {
         if (b->requests[i].is_busy && b->requests[i].step == XD_IBP_CONNECTS)
-            xd_ibp_request_fail_nomem(&b->requests[i]);
+            xd_ibp_end_nomem(&b->requests[i]);
     }
     collect(b);
     move_ready(b);

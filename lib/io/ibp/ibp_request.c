@@ -10,7 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "io/ibp/ibp_end.h"
 #include "io/ibp/ibp_frames.h"
+#include "io/ibp/ibp_send.h"
 #include "io/window.h"
 
 /* Seconds that a depot may take for a request: what LoRS gives it.  0 would be
@@ -33,14 +35,9 @@ void xd_ibp_request_fini(struct xd_ibp_request *q)
     xd_free(q->url);
     xd_free(q->peer);
     xd_free(q->buffer);
+    xd_free(q->body);
     xd_text_fini(&q->out);
     xd_hasher_free(q->md5);
-}
-
-static void decide(struct xd_ibp_request *q, enum xd_verdict verdict)
-{
-    q->is_decided = true;
-    q->outcome.verdict = verdict;
 }
 
 static const struct xd_framing *framing(const struct xd_ibp_request *q)
@@ -98,8 +95,8 @@ static int set_peer(struct xd_ibp_request *q)
 /* Which capability may be asked: for bytes that to read alone. */
 static bool split(struct xd_ibp_request *q)
 {
-    return q->asked.asks_state ? xd_ibp_split_any(q->url, &q->capability)
-                               : xd_ibp_split(q->url, &q->capability);
+    return xd_ibp_split_right(q->url, q->asked.asks_state ? "" : "READ",
+                              &q->capability);
 }
 
 static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
@@ -109,9 +106,14 @@ static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
     if (q->url == NULL)
         return XD_E_NOMEM;
     q->name = xd_url_name(r->url);
+    if (r->sends) {
+        int rc = xd_ibp_send_begin(q);
+
+        return rc < 0 || q->is_decided ? rc : set_peer(q);
+    }
     if (!split(q) ||
         (framing(q) != NULL && !xd_framing_is_possible(framing(q)))) {
-        decide(q, XD_VERDICT_GONE);
+        xd_ibp_end_decide(q, XD_VERDICT_GONE);
         xd_fail(&q->outcome.error, XD_E_NET, "%s: is not a %scapability of IBP",
                 q->name.s, r->asks_state ? "" : "read ");
         return 0;
@@ -145,15 +147,20 @@ static int prepare_buffer(struct xd_ibp_request *q)
 int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
                          struct xd_error *err)
 {
-    q->asked = *r;
+    if (r->sends)
+        q->asked = (struct xd_request){.sends = r->sends,
+                                       .object_size = XD_SIZE_UNKNOWN};
+    else
+        q->asked = *r;
     q->asked.url = q->asked.origin = NULL;
     q->asked.if_range = NULL;
     q->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};
     q->object_size = XD_SIZE_UNKNOWN;
     q->wants_probe =
-        r->asks_state || (r->wants_size && r->object_size == XD_SIZE_UNKNOWN &&
-                          r->framing == NULL);
+        q->asked.asks_state ||
+        (q->asked.wants_size && q->asked.object_size == XD_SIZE_UNKNOWN &&
+         q->asked.framing == NULL);
     q->at = q->end = 0;
     q->has_probed = q->has_reported_head = false;
     q->is_paused = q->is_decided = q->must_reconnect = false;
@@ -181,7 +188,7 @@ static void ask(struct xd_ibp_request *q)
     }
     if (q->out.failed) {
         xd_text_fini(&q->out);
-        xd_ibp_request_fail_nomem(q);
+        xd_ibp_end_nomem(q);
     }
 }
 
@@ -198,10 +205,8 @@ static void report_head(struct xd_ibp_request *q,
         return;
     q->has_reported_head = true;
     rc = q->handler->head(q->handler->user, q->slot, &head);
-    if (rc < 0) {
-        decide(q, XD_VERDICT_STOPPED);
-        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name.s);
-    }
+    if (rc < 0)
+        xd_ibp_end_refused(q, rc);
 }
 
 /* Ask for what is still wanted, if anything is. */
@@ -214,7 +219,7 @@ static void ask_on(struct xd_ibp_request *q)
     report_head(q, NULL);
     q->is_clean = !q->has_surplus;
     if (!q->is_decided)
-        decide(q, XD_VERDICT_OK);
+        xd_ibp_end_decide(q, XD_VERDICT_OK);
 }
 
 void xd_ibp_request_use(struct xd_ibp_request *q, int fd, bool is_reused)
@@ -224,6 +229,11 @@ void xd_ibp_request_use(struct xd_ibp_request *q, int fd, bool is_reused)
     q->must_reconnect = q->is_clean = q->is_checked = q->has_surplus = false;
     q->filled = 0;
     q->to_come = 0;
+    q->has_go_ahead = false;
+    if (q->asked.sends) {
+        xd_ibp_send_ask(q);
+        return;
+    }
     locate(q);
     ask_on(q);
 }
@@ -238,83 +248,6 @@ int xd_ibp_request_detach(struct xd_ibp_request *q)
         fd = -1;
     }
     return fd;
-}
-
-/* ---- failing ---- */
-
-/* Whether the connection, which was kept, may be to blame: it was closed long
- * ago, or what another request was sent too much comes now. */
-static bool is_stale(const struct xd_ibp_request *q)
-{
-    return q->is_reused && !q->has_reported_head && !q->has_probed;
-}
-
-static void fail_garbage(struct xd_ibp_request *q)
-{
-    if (is_stale(q)) {
-        q->must_reconnect = true;
-        return;
-    }
-    decide(q, XD_VERDICT_GONE);
-    xd_fail(&q->outcome.error, XD_E_NET,
-            "%s: answers with what is not a reply of IBP", q->name.s);
-}
-
-static void fail_by_code(struct xd_ibp_request *q, int64_t code)
-{
-    bool may_pass = xd_ibp_may_pass(code);
-
-    decide(q, may_pass ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
-    q->outcome.is_refusal = may_pass;
-    xd_fail(&q->outcome.error, XD_E_NET, "%s: %s (%" PRId64 ")", q->name.s,
-            xd_ibp_words(code), code);
-}
-
-/* The connection broke; os_errno 0: the depot closed it. */
-static void fail_connection(struct xd_ibp_request *q, int os_errno)
-{
-    if (is_stale(q)) {
-        q->must_reconnect = true;
-        return;
-    }
-    decide(q, XD_VERDICT_AGAIN);
-    q->outcome.is_refusal = !q->has_reported_head;
-    if (os_errno != 0)
-        xd_fail_errno(&q->outcome.error, XD_E_NET, os_errno,
-                      "%s: the connection broke at offset %" PRIu64, q->name.s,
-                      q->at);
-    else
-        xd_fail(&q->outcome.error, XD_E_NET,
-                "%s: the connection was closed early, at offset %" PRIu64,
-                q->name.s, q->at);
-}
-
-void xd_ibp_request_stop(struct xd_ibp_request *q)
-{
-    if (q->is_decided)
-        return;
-    decide(q, XD_VERDICT_STOPPED);
-    xd_fail(&q->outcome.error, XD_E_CANCELED, "%s: stopped at offset %" PRIu64,
-            q->name.s, q->at);
-}
-
-void xd_ibp_request_fail_silent(struct xd_ibp_request *q, xd_usec silence)
-{
-    if (q->is_decided)
-        return;
-    decide(q, XD_VERDICT_AGAIN);
-    q->outcome.is_unanswered = true;
-    xd_fail(&q->outcome.error, XD_E_NET,
-            "%s: no bytes for %.1f s at offset %" PRIu64, q->name.s,
-            (double)silence / XD_SECOND, q->at);
-}
-
-void xd_ibp_request_fail_nomem(struct xd_ibp_request *q)
-{
-    if (q->is_decided)
-        return;
-    decide(q, XD_VERDICT_AGAIN);
-    xd_fail_nomem(&q->outcome.error);
 }
 
 /* ---- replies ---- */
@@ -351,11 +284,11 @@ static void take_state(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
     struct xd_object_state state;
 
     if (r->code < 0) {
-        fail_by_code(q, r->code);
+        xd_ibp_end_by_code(q, r->code);
         return;
     }
     if (!xd_ibp_probed(r, &probe)) {
-        fail_garbage(q);
+        xd_ibp_end_garbage(q);
         return;
     }
     state = (struct xd_object_state){.written = probe.written,
@@ -382,9 +315,9 @@ static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
          * connection after every error. */
         q->must_reconnect = true;
     } else if (r->code < 0) {
-        fail_by_code(q, r->code);
+        xd_ibp_end_by_code(q, r->code);
     } else {
-        fail_garbage(q);
+        xd_ibp_end_garbage(q);
     }
 }
 
@@ -392,7 +325,7 @@ static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
 static void doubt(struct xd_ibp_request *q, int64_t code)
 {
     if (q->has_probed) {
-        fail_by_code(q, code);
+        xd_ibp_end_by_code(q, code);
         return;
     }
     q->wants_probe = true;
@@ -408,15 +341,15 @@ static void take_load(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
         return;
     }
     if (r->code < 0) {
-        fail_by_code(q, r->code);
+        xd_ibp_end_by_code(q, r->code);
         return;
     }
     if (!xd_ibp_loaded(r, &n)) {
-        fail_garbage(q);
+        xd_ibp_end_garbage(q);
         return;
     }
     if (n > wanted) {
-        decide(q, XD_VERDICT_GONE);
+        xd_ibp_end_decide(q, XD_VERDICT_GONE);
         xd_fail(&q->outcome.error, XD_E_NET,
                 "%s: answers with %" PRIu64 " bytes instead of %" PRIu64,
                 q->name.s, n, wanted);
@@ -432,31 +365,22 @@ static void take_load(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
     report_head(q, NULL);
 }
 
-/*
- * A reply is in the buffer, behind what is there of a frame, if its line feed
- * is; what follows it is the body.
- */
-static void take_reply(struct xd_ibp_request *q)
+static void take_line(struct xd_ibp_request *q, unsigned char *line, size_t len,
+                      size_t rest)
 {
-    unsigned char *line = q->buffer + q->n_kept, *end;
-    size_t len = q->filled - q->n_kept, rest;
     struct xd_ibp_reply reply;
     enum xd_ibp_step step = q->step;
 
-    end = memchr(line, '\n', len);
-    if (end == NULL) {
-        if (len > XD_IBP_REPLY_MAX)
-            fail_garbage(q);
+    if (q->asked.sends) {
+        xd_ibp_send_take(q, (char *)line, len, rest);
         return;
     }
-    if (!xd_ibp_parse_reply((const char *)line, (size_t)(end - line), &reply)) {
-        fail_garbage(q);
+    if (!xd_ibp_parse_reply((const char *)line, len, &reply)) {
+        xd_ibp_end_garbage(q);
         return;
     }
-    rest = len - (size_t)(end - line) - 1;
-    memmove(line, end + 1, rest);
     q->filled = q->n_kept;
-    if (reply.code == XD_IBP_OUT_OF_SOCKETS && is_stale(q))
+    if (reply.code == XD_IBP_OUT_OF_SOCKETS && xd_ibp_end_is_stale(q))
         q->must_reconnect = true;
     else if (step == XD_IBP_PROBES && q->asked.asks_state)
         take_state(q, &reply);
@@ -464,14 +388,46 @@ static void take_reply(struct xd_ibp_request *q)
         take_probe(q, &reply);
     else
         take_load(q, &reply);
-    if (q->is_decided || q->step != XD_IBP_BODY || rest == 0)
-        return;
+}
+
+/* What came behind the reply, and is in its place now, is the body's. */
+static void take_rest(struct xd_ibp_request *q, size_t rest)
+{
     q->has_surplus = rest > q->to_come;
     if (q->has_surplus)
         rest = (size_t)q->to_come;
-    q->filled += rest;
+    q->filled = q->n_kept + rest;
     q->to_come -= rest;
     q->next += rest;
+}
+
+/*
+ * A reply is in the buffer, behind what is there of a frame, if its line feed
+ * is; what follows it is the body, or of STORE another reply.
+ */
+static void take_reply(struct xd_ibp_request *q)
+{
+    size_t most = q->asked.sends ? XD_IBP_LINE_MAX : XD_IBP_REPLY_MAX;
+    unsigned char *line = q->buffer + q->n_kept, *end;
+    size_t len = q->filled - q->n_kept, rest;
+
+    end = memchr(line, '\n', len);
+    if ((end ? (size_t)(end - line) : len) > most)
+        xd_ibp_end_garbage(q);
+    if (end == NULL || q->is_decided || q->must_reconnect)
+        return;
+    rest = len - (size_t)(end - line) - 1;
+    take_line(q, line, (size_t)(end - line), rest);
+    memmove(line, end + 1, rest);
+    q->filled = q->n_kept;
+    if (q->is_decided || q->must_reconnect || rest == 0)
+        return;
+    if (q->step == XD_IBP_BODY) {
+        take_rest(q, rest);
+    } else if (q->asked.sends) {
+        q->filled += rest;
+        take_reply(q);
+    }
 }
 
 /* ---- bytes ---- */
@@ -487,8 +443,7 @@ static bool hand_over(struct xd_ibp_request *q, const unsigned char *bytes,
         return false;
     }
     if (rc < 0) {
-        decide(q, XD_VERDICT_STOPPED);
-        xd_fail(&q->outcome.error, (enum xd_code)rc, "%s: refused", q->name.s);
+        xd_ibp_end_refused(q, rc);
         return false;
     }
     q->at += n;
@@ -509,7 +464,7 @@ static bool hand_over_frame(struct xd_ibp_request *q)
     q->is_checked =
         q->is_checked || xd_ibp_frame_is_right(q->md5, q->buffer, len);
     if (!q->is_checked) {
-        decide(q, XD_VERDICT_GONE);
+        xd_ibp_end_decide(q, XD_VERDICT_GONE);
         xd_fail(&q->outcome.error, XD_E_CORRUPT,
                 "%s: the frame at offset %" PRIu64
                 " is corrupt: its MD5 is another",
@@ -555,7 +510,7 @@ static bool receive(struct xd_ibp_request *q)
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return false;
     if (n <= 0) {
-        fail_connection(q, n < 0 ? errno : 0);
+        xd_ibp_end_connection(q, n < 0 ? errno : 0);
         return true;
     }
     q->made_progress = true;
@@ -581,7 +536,7 @@ static bool send_out(struct xd_ibp_request *q)
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return false;
         if (n < 0) {
-            fail_connection(q, errno);
+            xd_ibp_end_connection(q, errno);
             return false;
         }
         q->n_sent += (size_t)n;
@@ -607,7 +562,8 @@ void xd_ibp_request_move(struct xd_ibp_request *q)
         }
         if (!send_out(q))
             return;
-        if (!receive(q))
+        xd_ibp_send_watch(q);
+        if (!receive(q) && (q->step != XD_IBP_STORES || !xd_ibp_send_body(q)))
             return;
         n_receives++;
     }
@@ -615,5 +571,7 @@ void xd_ibp_request_move(struct xd_ibp_request *q)
 
 short xd_ibp_request_events(const struct xd_ibp_request *q)
 {
+    if (q->step == XD_IBP_STORES)
+        return POLLIN | POLLOUT;
     return q->n_sent < q->out.len ? POLLOUT : POLLIN;
 }

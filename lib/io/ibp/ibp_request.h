@@ -8,6 +8,12 @@
  *                  ^          |
  *                  +----------+ the depot has sent less than it was asked for
  *
+ * A request that sends is one command (ibp_send.h):
+ *
+ *     COMMAND --> decided        STORE: COMMAND --> STORES --> COUNTS --> decided
+ *        |
+ *        +-- LOAD --> BODY --> decided
+ *
  * What is written can be less than what the manifest says, and some depots wait
  * for bytes that are not there: after a short answer the depot is asked how
  * many there are (PROBE), and no more are asked for.
@@ -24,9 +30,12 @@
 
 enum xd_ibp_step {
     XD_IBP_CONNECTS,
-    XD_IBP_PROBES, /* waits for the reply to PROBE */
-    XD_IBP_LOADS,  /* waits for that to LOAD */
-    XD_IBP_BODY    /* receives bytes */
+    XD_IBP_PROBES,  /* waits for the reply to PROBE */
+    XD_IBP_LOADS,   /* waits for that to LOAD */
+    XD_IBP_BODY,    /* receives bytes */
+    XD_IBP_COMMAND, /* waits for the reply to a command */
+    XD_IBP_STORES,  /* sends the body of STORE */
+    XD_IBP_COUNTS   /* waits for how much of it is written */
 };
 
 struct xd_ibp_request {
@@ -45,6 +54,9 @@ struct xd_ibp_request {
     uint64_t next, stop;  /* the same of the object's bytes: to be received */
     uint64_t object_size; /* as the depot says, or XD_SIZE_UNKNOWN */
     bool wants_probe, has_probed, has_reported_head;
+    const struct xd_ibp_command
+        *command; /* of a request that sends: then `at` is
+                                             how much of its body is sent */
 
     /* The connection. */
     int fd; /* < 0: none */
@@ -58,10 +70,14 @@ struct xd_ibp_request {
     uint64_t to_come; /* bytes of the body that were not received yet */
     unsigned char *buffer;
     size_t capacity, filled;
-    size_t n_kept;     /* of a frame, before the reply that comes behind it */
-    bool has_surplus;  /* more came than the depot said */
-    size_t step_bytes; /* so many are received at a time */
-    bool is_checked;   /* the frame in the buffer is right */
+    size_t n_kept;       /* of a frame, before the reply that comes behind it */
+    bool has_surplus;    /* more came than the depot said */
+    size_t step_bytes;   /* so many are received at a time */
+    bool is_checked;     /* the frame in the buffer is right */
+    bool has_go_ahead;   /* the depot takes the body */
+    unsigned char *body; /* what of it is to be sent next */
+    size_t body_len, body_sent;
+    int unsent; /* bytes that the kernel had not sent when it was last asked */
 
     bool is_busy, is_paused, is_decided;
     xd_usec last_byte_at;
@@ -85,12 +101,7 @@ int xd_ibp_request_detach(struct xd_ibp_request *q);
 /* Send and receive what can be without waiting. */
 void xd_ibp_request_move(struct xd_ibp_request *q);
 
-/* What it waits for: POLLIN or POLLOUT. */
+/* What it waits for: POLLIN, POLLOUT or both. */
 short xd_ibp_request_events(const struct xd_ibp_request *q);
-
-/* Decide the outcome, unless it is. */
-void xd_ibp_request_stop(struct xd_ibp_request *q);
-void xd_ibp_request_fail_silent(struct xd_ibp_request *q, xd_usec silence);
-void xd_ibp_request_fail_nomem(struct xd_ibp_request *q);
 
 #endif

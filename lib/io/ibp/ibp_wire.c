@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/check.h"
 #include "base/number.h"
@@ -10,8 +11,19 @@
 /* The version that every depot speaks. */
 #define VERSION 0
 
-enum command { LOAD = 8, MANAGE = 9 };
+enum command { ALLOCATE = 1, STORE = 2, STATUS = 4, LOAD = 8, MANAGE = 9 };
 enum { PROBE = 40 }; /* of MANAGE */
+
+/* Of STATUS, its password is the one that every depot is made with. */
+static const struct xd_ibp_command commands[] = {
+    {"ALLOCATE", ALLOCATE, NULL, 4, NULL},
+    {"STORE", STORE, NULL, 0, "WRITE"},
+    {"LOAD", LOAD, NULL, 2, "READ"},
+    {"PROBE", MANAGE, "40 0 0 0 0", 0, ""},
+    {"CHANGE", MANAGE, "43 0", 3, "MANAGE"},
+    {"DECREMENT", MANAGE, "42", 1, "MANAGE"},
+    {"STATUS", STATUS, "1 ibp", 0, NULL},
+};
 
 static const struct error {
     const char *words;
@@ -69,6 +81,14 @@ static const struct error {
     [66] = {"out of sockets", true},
 };
 
+bool xd_ibp_is_depot(const struct xd_url *u)
+{
+    const char *path = xd_url_secret_text(u) + u->path;
+
+    return u->is_valid && u->scheme == XD_SCHEME_IBP && u->host_len > 0 &&
+           !xd_url_has_login(u) && (path[0] == '\0' || strcmp(path, "/") == 0);
+}
+
 /* The word that begins at *s, up to the next '/'; it may not be empty. */
 static const char *take_word(const char **s, int *out_len)
 {
@@ -100,28 +120,28 @@ static bool split(const struct xd_url *u, struct xd_ibp_capability *out,
     return true;
 }
 
-bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out)
+bool xd_ibp_split_right(const struct xd_url *u, const char *right,
+                        struct xd_ibp_capability *out)
 {
+    static const char *const rights[] = {"/READ", "/WRITE", "/MANAGE"};
     struct xd_ibp_capability c;
-    const char *right;
+    const char *its;
 
-    if (!split(u, &c, &right) || strcmp(right, "/READ") != 0)
+    if (!split(u, &c, &its))
         return false;
-    *out = c;
-    return true;
+    for (size_t i = 0; i < sizeof rights / sizeof *rights; i++) {
+        if (strcmp(its, rights[i]) == 0 &&
+            (right[0] == '\0' || strcmp(right, its + 1) == 0)) {
+            *out = c;
+            return true;
+        }
+    }
+    return false;
 }
 
-bool xd_ibp_split_any(const struct xd_url *u, struct xd_ibp_capability *out)
+bool xd_ibp_split(const struct xd_url *u, struct xd_ibp_capability *out)
 {
-    struct xd_ibp_capability c;
-    const char *right;
-
-    if (!split(u, &c, &right) ||
-        (strcmp(right, "/READ") != 0 && strcmp(right, "/WRITE") != 0 &&
-         strcmp(right, "/MANAGE") != 0))
-        return false;
-    *out = c;
-    return true;
+    return xd_ibp_split_right(u, "READ", out);
 }
 
 void xd_ibp_write_load(struct xd_text *to, const struct xd_ibp_capability *c,
@@ -140,6 +160,34 @@ void xd_ibp_write_probe(struct xd_text *to, const struct xd_ibp_capability *c,
     xd_text_addf(to, "%d %d %.*s %.*s %d 0 0 0 0 %u \n", VERSION, (int)MANAGE,
                  c->key_len, c->key, c->type_key_len, c->type_key, (int)PROBE,
                  timeout_s);
+}
+
+const struct xd_ibp_command *xd_ibp_command(const char *method)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].method, method) == 0)
+            return &commands[i];
+    }
+    return NULL;
+}
+
+void xd_ibp_write_command(struct xd_text *to,
+                          const struct xd_ibp_command *command,
+                          const struct xd_ibp_capability *c, const char *fields,
+                          uint64_t length, unsigned timeout_s)
+{
+    XD_ASSERT(timeout_s > 0);
+    xd_text_addf(to, "%d %d ", VERSION, command->number);
+    if (command->right)
+        xd_text_addf(to, "%.*s %.*s ", c->key_len, c->key, c->type_key_len,
+                     c->type_key);
+    if (command->sub)
+        xd_text_addf(to, "%s ", command->sub);
+    if (command->n_fields > 0)
+        xd_text_addf(to, "%s ", fields);
+    if (command->number == STORE)
+        xd_text_addf(to, "%" PRIu64 " ", length);
+    xd_text_addf(to, "%u \n", timeout_s);
 }
 
 /* The number at *s; false if there is none.  Blanks before it are passed over,
@@ -164,20 +212,111 @@ static bool take_number(const char **s, const char *end, int64_t *out)
     return true;
 }
 
-bool xd_ibp_parse_reply(const char *line, size_t len, struct xd_ibp_reply *out)
+bool xd_ibp_takes(const struct xd_ibp_command *c, const char *fields)
 {
-    const char *end = line + len;
-    struct xd_ibp_reply r = {.n = 0};
+    const char *end = fields ? fields + strlen(fields) : NULL;
+    unsigned n = 0;
+    int64_t number;
 
-    while (end > line && (end[-1] == ' ' || end[-1] == '\r'))
-        end--;
-    if (!take_number(&line, end, &r.code))
+    while (fields && fields < end && take_number(&fields, end, &number))
+        n++;
+    return fields == end && n == c->n_fields;
+}
+
+/* Without the blanks that the line ends with, and the '\r' of some depots. */
+static const char *end_of(const char *line, size_t len)
+{
+    while (len > 0 && (line[len - 1] == ' ' || line[len - 1] == '\r'))
+        len--;
+    return line + len;
+}
+
+bool xd_ibp_split_reply(const char *line, size_t len, int64_t *out_code,
+                        struct xd_span *out_words)
+{
+    const char *end = end_of(line, len);
+
+    if (memchr(line, '\0', len) || !take_number(&line, end, out_code))
         return false;
-    while (r.code >= 0 && line < end) {
+    while (line < end && *line == ' ')
+        line++;
+    *out_words = (struct xd_span){.s = line, .len = (size_t)(end - line)};
+    return true;
+}
+
+/* The capability at *s, up to a blank, which must be for `right`. */
+static bool take_capability(const char **s, const char *right,
+                            struct xd_ibp_capability *out)
+{
+    size_t len = strcspn(*s += strspn(*s, " "), " "), n_right = strlen(right);
+    const char *at = *s, *end = at + len, *slash;
+
+    *s = end;
+    if (len > XD_URL_MAX || len < 6 + n_right ||
+        strncasecmp(at, "ibp://", 6) != 0)
+        return false;
+    end -= n_right;
+    at = memchr(at + 6, '/', (size_t)(end - at - 6));
+    if (at == NULL || strncmp(end, right, n_right) != 0)
+        return false;
+    at++;
+    slash = memchr(at, '/', (size_t)(end - at));
+    if (slash == NULL || slash == at || slash + 1 == end ||
+        memchr(slash + 1, '/', (size_t)(end - slash - 1)))
+        return false;
+    *out = (struct xd_ibp_capability){.key = at,
+                                      .key_len = (int)(slash - at),
+                                      .type_key = slash + 1,
+                                      .type_key_len = (int)(end - slash - 1)};
+    return true;
+}
+
+bool xd_ibp_allocated(const char *words, struct xd_ibp_allocation *out)
+{
+    return take_capability(&words, "/READ", &out->read) &&
+           take_capability(&words, "/WRITE", &out->write) &&
+           take_capability(&words, "/MANAGE", &out->manage) &&
+           words[strspn(words, " ")] == '\0';
+}
+
+static uint64_t count(int64_t number)
+{
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+bool xd_ibp_longest(const char *line, uint64_t *out_s)
+{
+    struct xd_ibp_reply r;
+
+    if (!xd_ibp_parse_reply(line, strlen(line), &r) || r.code < 0 || r.n < 4)
+        return false;
+    *out_s = count(r.numbers[3]);
+    return true;
+}
+
+bool xd_ibp_parse_numbers(const char *words, size_t len,
+                          struct xd_ibp_reply *out)
+{
+    const char *end = end_of(words, len);
+    struct xd_ibp_reply r = {.code = out->code};
+
+    while (r.code >= 0 && words < end) {
         if (r.n == XD_IBP_NUMBERS_MAX ||
-            !take_number(&line, end, &r.numbers[r.n++]))
+            !take_number(&words, end, &r.numbers[r.n++]))
             return false;
     }
+    *out = r;
+    return true;
+}
+
+bool xd_ibp_parse_reply(const char *line, size_t len, struct xd_ibp_reply *out)
+{
+    const char *end = end_of(line, len);
+    struct xd_ibp_reply r = {.n = 0};
+
+    if (!take_number(&line, end, &r.code) ||
+        !xd_ibp_parse_numbers(line, (size_t)(end - line), &r))
+        return false;
     *out = r;
     return true;
 }
@@ -192,15 +331,22 @@ bool xd_ibp_loaded(const struct xd_ibp_reply *r, uint64_t *out)
 
 bool xd_ibp_probed(const struct xd_ibp_reply *r, struct xd_ibp_probe *out)
 {
+    bool is_soft;
+
     if (r->code != XD_IBP_OK || r->n < 5)
         return false;
     for (size_t i = 2; i < 5; i++) {
         if (r->numbers[i] < 0)
             return false;
     }
-    *out = (struct xd_ibp_probe){.written = (uint64_t)r->numbers[2],
+    is_soft = r->n > 5 && r->numbers[5] == XD_IBP_SOFT;
+    *out = (struct xd_ibp_probe){.readers = count(r->numbers[0]),
+                                 .writers = count(r->numbers[1]),
+                                 .written = (uint64_t)r->numbers[2],
                                  .allocated = (uint64_t)r->numbers[3],
-                                 .lifetime = (uint64_t)r->numbers[4]};
+                                 .lifetime = (uint64_t)r->numbers[4],
+                                 .reliability =
+                                     is_soft ? XD_IBP_SOFT : XD_IBP_HARD};
     return true;
 }
 

@@ -60,6 +60,24 @@ START_TEST(what_is_no_date_is_refused)
 }
 END_TEST
 
+/* Every day of a few centuries, and the last second of the last one. */
+START_TEST(what_is_written_is_read_again)
+{
+    char text[XD_DATE_SIZE];
+    uint64_t seconds;
+
+    for (uint64_t t = 0; t < 500ULL * 366 * 86400; t += 86399) {
+        xd_date_format(t, text);
+        ck_assert(xd_date_parse(text, strlen(text), &seconds));
+        ck_assert_uint_eq(seconds, t);
+    }
+    xd_date_format(253402300799, text);
+    ck_assert_str_eq(text, "9999-12-31 23:59:59");
+    xd_date_format(253402300800, text);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("date");
@@ -68,5 +86,6 @@ int main(void)
                         sizeof dates / sizeof *dates);
     tcase_add_loop_test(t, what_is_no_date_is_refused, 0,
                         sizeof others / sizeof *others);
+    tcase_add_test(t, what_is_written_is_read_again);
     return run_suite("base.date", t);
 }

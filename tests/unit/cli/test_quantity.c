@@ -70,6 +70,11 @@ START_TEST(what_is_out_of_bounds_is_refused)
 
     ck_assert(quantity_seconds(&x, "24h"));
     ck_assert(!quantity_seconds(&x, "25h"));
+    ck_assert(quantity_lifetime(&x, "30d"));
+    ck_assert_double_eq(x, 30 * 86400);
+    ck_assert(quantity_lifetime(&x, "2w"));
+    ck_assert_double_eq(x, 14 * 86400);
+    ck_assert(!quantity_lifetime(&x, "9999d"));
     ck_assert(quantity_count(&n, "10", 1, 10));
     ck_assert(!quantity_count(&n, "11", 1, 10));
     ck_assert(!quantity_count(&n, "0", 1, 10));

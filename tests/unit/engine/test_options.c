@@ -281,7 +281,7 @@ START_TEST(secrets_are_told_apart)
         if (strcmp(info.name, "user") == 0)
             ck_assert(info.is_secret);
     }
-    ck_assert_uint_eq(n, 5);
+    ck_assert_uint_eq(n, 8);
 }
 END_TEST
 

@@ -12,6 +12,15 @@ struct mock_server *server;
 struct xd_transport *transport;
 struct xd_error err;
 
+static void note_reply(struct catcher *c, const struct xd_reply *reply)
+{
+    c->reply = *reply;
+    snprintf(c->etag, sizeof c->etag, "%s", reply->etag ? reply->etag : "");
+    snprintf(c->location, sizeof c->location, "%s",
+             reply->location ? reply->location : "");
+    snprintf(c->words, sizeof c->words, "%s", reply->words ? reply->words : "");
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct catcher *c = (struct catcher *)user + slot;
@@ -19,6 +28,10 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     ck_assert_uint_eq(c->received, 0);
     c->heads++;
     c->head = *head;
+    if (head->reply != NULL) {
+        note_reply(c, head->reply);
+        return c->head_answer;
+    }
     snprintf(c->validator, sizeof c->validator, "%s",
              head->validator != NULL ? head->validator : "");
     snprintf(c->final_url, sizeof c->final_url, "%s",
@@ -80,10 +93,54 @@ void start(unsigned slot, struct xd_request r)
         .pause_every = caught[slot].pause_every,
         .head_answer = caught[slot].head_answer,
         .bytes_answer = caught[slot].bytes_answer,
+        .starve_every = caught[slot].starve_every,
+        .read_answer = caught[slot].read_answer,
+        .read_ms = caught[slot].read_ms,
+        .read_most = caught[slot].read_most,
     };
     if (r.url == NULL)
         r.url = url_of(mock_url(server));
     ck_assert_int_eq(xd_transport_start(transport, slot, &r, &err), 0);
+}
+
+static int64_t on_read(void *user, unsigned slot, uint64_t at, void *to,
+                       size_t len)
+{
+    struct catcher *c = (struct catcher *)user + slot;
+    unsigned char *bytes = to;
+
+    ck_assert_uint_gt(len, 0);
+    c->reads++;
+    if (c->starve_every > 0 && c->reads % c->starve_every == 0) {
+        c->paused = true;
+        return XD_E_AGAIN;
+    }
+    if (c->read_answer < 0)
+        return c->read_answer;
+    if (c->read_most > 0 && len > c->read_most)
+        len = c->read_most;
+    if (c->read_ms > 0)
+        suite_rest_ms(c->read_ms);
+    c->rewinds += at < c->sent;
+    for (size_t i = 0; i < len; i++)
+        bytes[i] = mock_byte(at + i);
+    c->sent = at + len;
+    return (int64_t)len;
+}
+
+void send_to(unsigned slot, const char *method, const char *fields,
+             uint64_t length, const char *to)
+{
+    static struct xd_sending sending[SLOTS];
+
+    sending[slot] = (struct xd_sending){.method = method,
+                                        .fields = fields,
+                                        .length = length,
+                                        .logs_in = true,
+                                        .read = on_read,
+                                        .user = caught};
+    start(slot, (struct xd_request){.url = to != NULL ? url_of(to) : NULL,
+                                    .sends = &sending[slot]});
 }
 
 void turn(void)

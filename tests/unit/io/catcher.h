@@ -21,7 +21,11 @@ struct catcher {
     /* Set by the test. */
     uint64_t expected; /* offset of the next byte */
     int head_answer, bytes_answer;
-    unsigned pause_every; /* refuse each n-th call once */
+    unsigned pause_every;  /* refuse each n-th call once */
+    unsigned starve_every; /* likewise of read() */
+    int read_answer;
+    long read_ms;     /* for which it lasts */
+    size_t read_most; /* bytes at a time; 0: all that are asked for */
 
     unsigned heads, calls, ends;
     struct xd_head head;
@@ -29,6 +33,11 @@ struct catcher {
     uint64_t received;
     struct xd_outcome outcome;
     bool paused;
+
+    unsigned reads, rewinds;
+    uint64_t sent; /* bytes that were read */
+    struct xd_reply reply;
+    char etag[100], location[200], words[400];
 };
 
 extern struct catcher caught[SLOTS];
@@ -46,6 +55,11 @@ struct xd_request range(uint64_t offset, uint64_t length);
 
 /* The URL of `r` may be NULL: the server's. */
 void start(unsigned slot, struct xd_request r);
+
+/* A request that sends so many bytes of the object, on that slot: `to` may be
+ * NULL, the server's URL. */
+void send_to(unsigned slot, const char *method, const char *fields,
+             uint64_t length, const char *to);
 void turn(void);
 void run_to_end(unsigned slot);
 

@@ -40,6 +40,7 @@ struct mock_server {
     unsigned n_connections;
     char requests[MAX_REQUESTS][MAX_HEAD];
     unsigned n_requests;
+    uint64_t n_taken;
 };
 
 unsigned char mock_byte(uint64_t offset)
@@ -146,13 +147,54 @@ static bool send_body(int fd, uint64_t first, uint64_t length)
     return true;
 }
 
+static void note_taken(struct mock_server *m, size_t n)
+{
+    pthread_mutex_lock(&m->lock);
+    m->n_taken += n;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static bool take_body(struct mock_server *m, int fd, uint64_t first,
+                      uint64_t length)
+{
+    unsigned char bytes[32768];
+
+    while (length > 0) {
+        size_t most = length < sizeof bytes ? (size_t)length : sizeof bytes;
+        ssize_t n = recv(fd, bytes, most, 0);
+
+        for (ssize_t i = 0; i < n; i++)
+            if (bytes[i] != mock_byte(first + (uint64_t)i))
+                return false;
+        if (n <= 0)
+            return false;
+        note_taken(m, (size_t)n);
+        first += (uint64_t)n;
+        length -= (uint64_t)n;
+    }
+    return true;
+}
+
+/* Until the server is stopped, or the connection is reset. */
+static void stall(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = 0};
+
+    (void)poll(&p, 1, -1);
+}
+
 /* True while the client is there after `ms` (-1: until it is not). */
 static bool wait_there(int fd, int ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     char c;
 
-    return poll(&p, 1, ms) == 0 || recv(fd, &c, 1, MSG_PEEK) > 0;
+    if (poll(&p, 1, ms) == 0)
+        return true;
+    if (recv(fd, &c, 1, MSG_PEEK) <= 0)
+        return false;
+    poll(NULL, 0, ms > 0 ? ms : 0); /* what has come is for later */
+    return true;
 }
 
 static void reset(int fd)
@@ -163,8 +205,7 @@ static void reset(int fd)
 }
 
 /* False when the connection is over. */
-static bool play(const struct mock_server *m, int fd,
-                 const struct mock_step *step)
+static bool play(struct mock_server *m, int fd, const struct mock_step *step)
 {
     for (;; step++)
         switch (step->kind) {
@@ -179,6 +220,13 @@ static bool play(const struct mock_server *m, int fd,
             if (!send_body(fd, step->first, step->length))
                 return false;
             break;
+        case MOCK_TAKE:
+            if (!take_body(m, fd, step->first, step->length))
+                return false;
+            break;
+        case MOCK_STALL:
+            stall(fd);
+            return false;
         case MOCK_SLEEP:
             if (!wait_there(fd, (int)step->first))
                 return false;
@@ -292,6 +340,17 @@ static struct mock_server *start(const struct mock_step *script,
     return m;
 }
 
+void mock_narrow(struct mock_server *m)
+{
+    const int bytes = 8192, segment = 1000;
+
+    ck_assert_int_eq(
+        setsockopt(m->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
+    ck_assert_int_eq(
+        setsockopt(m->fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment),
+        0);
+}
+
 struct mock_server *mock_start(const struct mock_step *script)
 {
     return start(script, "\r\n\r\n", "http", "/x");
@@ -351,6 +410,16 @@ unsigned mock_connections(struct mock_server *m)
 unsigned mock_requests(struct mock_server *m)
 {
     return read_locked(m, &m->n_requests);
+}
+
+uint64_t mock_taken(struct mock_server *m)
+{
+    uint64_t n;
+
+    pthread_mutex_lock(&m->lock);
+    n = m->n_taken;
+    pthread_mutex_unlock(&m->lock);
+    return n;
 }
 
 const char *mock_request(struct mock_server *m, unsigned i)

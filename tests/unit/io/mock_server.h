@@ -20,9 +20,11 @@ struct mock_server;
 struct mock_step {
     enum {
         MOCK_END,
-        MOCK_NEXT,  /* what follows is for the next request */
-        MOCK_SAY,   /* send `text`, in which "@" stands for host:port */
-        MOCK_BODY,  /* send bytes of the object */
+        MOCK_NEXT, /* what follows is for the next request */
+        MOCK_SAY,  /* send `text`, in which "@" stands for host:port */
+        MOCK_BODY, /* send bytes of the object */
+        MOCK_TAKE, /* receive bytes of it */
+        MOCK_STALL, /* receive nothing, and say nothing, for as long as it lasts */
         MOCK_SLEEP, /* for `first` ms */
         MOCK_HOLD,  /* do nothing until the client goes away */
         MOCK_CLOSE,
@@ -39,6 +41,14 @@ struct mock_step {
 #define BODY(first, length)             \
     {                                   \
         MOCK_BODY, 0, (first), (length) \
+    }
+#define TAKE(first, length)             \
+    {                                   \
+        MOCK_TAKE, 0, (first), (length) \
+    }
+#define STALL               \
+    {                       \
+        MOCK_STALL, 0, 0, 0 \
     }
 #define SLEEP(ms)              \
     {                          \
@@ -76,6 +86,9 @@ struct mock_server *mock_start(const struct mock_step *script);
 struct mock_server *mock_start_lines(const struct mock_step *script,
                                      const char *scheme, const char *path);
 
+/* Connections that come hold few bytes that TAKE has not received yet. */
+void mock_narrow(struct mock_server *m);
+
 /* Closes all connections and joins all threads. */
 void mock_stop(struct mock_server *m);
 
@@ -85,6 +98,10 @@ unsigned mock_port(const struct mock_server *m);
 
 unsigned mock_connections(struct mock_server *m);
 unsigned mock_requests(struct mock_server *m);
+
+/* Bytes that TAKE has received so far.  One that is not the object's ends its
+ * connection, and is not among them. */
+uint64_t mock_taken(struct mock_server *m);
 
 /* The head or the line of the i-th request, or "" if there was none yet. */
 const char *mock_request(struct mock_server *m, unsigned i);

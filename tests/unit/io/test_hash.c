@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/hex.h"
 #include "io/hash.h"
 #include "suite.h"
 
@@ -87,6 +88,23 @@ START_TEST(broken_algorithms_are_weaker_than_all_others)
 }
 END_TEST
 
+/* The examples of FIPS 180, and RFC 4231, 4.3. */
+START_TEST(what_is_in_memory_is_hashed_at_once)
+{
+    unsigned char bytes[XD_SHA256_BYTES];
+
+    ck_assert_int_eq(xd_sha256_hex(xd_span_of("abc"), hex), 0);
+    ck_assert_str_eq(hex, hash_of("sha-256", "abc"));
+    ck_assert_int_eq(xd_hmac_sha256(xd_span_of("Jefe"),
+                                    xd_span_of("what do ya want for nothing?"),
+                                    bytes),
+                     0);
+    xd_hex_write(hex, bytes, sizeof bytes);
+    ck_assert_str_eq(hex, "5bdcc146bf60754e6a042426089575c7"
+                          "5a003f089d2739839dec58b964ec3843");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("hash");
@@ -96,5 +114,6 @@ int main(void)
     tcase_add_test(tcase, it_becomes_one_of_another_algorithm);
     tcase_add_test(tcase, what_cannot_be_computed_is_known_to_be_so);
     tcase_add_test(tcase, broken_algorithms_are_weaker_than_all_others);
+    tcase_add_test(tcase, what_is_in_memory_is_hashed_at_once);
     return run_suite("hash", tcase);
 }

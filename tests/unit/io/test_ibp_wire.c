@@ -169,13 +169,15 @@ END_TEST
 
 START_TEST(the_reply_to_probe_says_what_is_written_and_how_long_it_lives)
 {
-    struct xd_ibp_reply good = reply("1 1 1 300000 1000000 3592 2 1"),
+    struct xd_ibp_reply good = reply("1 1 2 300000 1000000 3592 2 1"),
                         few = reply("1 1 1 300000 1000000"),
                         negative = reply("1 1 1 300000 1000000 -1 2 1"),
                         failed = reply("-4 1 1 1 1 1");
     struct xd_ibp_probe p;
 
     ck_assert(xd_ibp_probed(&good, &p));
+    ck_assert_uint_eq(p.readers, 1);
+    ck_assert_uint_eq(p.writers, 2);
     ck_assert_uint_eq(p.written, 300000);
     ck_assert_uint_eq(p.allocated, 1000000);
     ck_assert_uint_eq(p.lifetime, 3592);
@@ -231,10 +233,152 @@ START_TEST(a_probe_may_show_any_capability)
 
         snprintf(url, sizeof url, "ibp://d3:6714/0#k/12/%s", rights[i].right);
         ck_assert(xd_url_parse(&u, url));
-        ck_assert_msg(xd_ibp_split_any(&u, &c) == rights[i].is_one, "%s", url);
+        ck_assert_msg(xd_ibp_split_right(&u, "", &c) == rights[i].is_one, "%s",
+                      url);
         if (rights[i].is_one)
             ck_assert(strncmp(c.key, "0#k", (size_t)c.key_len) == 0 &&
                       strncmp(c.type_key, "12", (size_t)c.type_key_len) == 0);
+    }
+}
+END_TEST
+
+/* ---- commands ---- */
+
+START_TEST(commands_take_numbers_alone_and_as_many_as_they_have_fields)
+{
+    static const struct {
+        const char *method, *fields;
+        bool takes;
+    } rows[] = {
+        {"ALLOCATE", "2 1 3600 1000000", true},
+        {"ALLOCATE", "2 1 -1 1000000", true},
+        {"ALLOCATE", "2 1 3600", false},
+        {"ALLOCATE", "2 1 3600 10 20", false},
+        {"ALLOCATE", "2 1 3600 x", false},
+        {"ALLOCATE", "2 1 3600 10\n", false},
+        {"ALLOCATE", "2 1 3600 10 x", false},
+        {"ALLOCATE", "", false},
+        {"ALLOCATE", NULL, false},
+        {"STORE", NULL, true},
+        {"STORE", "", true},
+        {"STORE", "1", false},
+        {"LOAD", "0 10", true},
+        {"CHANGE", "1 2 3", true},
+        {"DECREMENT", "1", true},
+        {"PROBE", NULL, true},
+        {"STATUS", NULL, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct xd_ibp_command *c = xd_ibp_command(rows[i].method);
+
+        ck_assert_ptr_nonnull(c);
+        ck_assert_msg(xd_ibp_takes(c, rows[i].fields) == rows[i].takes, "%s %s",
+                      rows[i].method, rows[i].fields);
+    }
+    ck_assert_ptr_null(xd_ibp_command("PUT"));
+    ck_assert_ptr_null(xd_ibp_command("store"));
+}
+END_TEST
+
+START_TEST(code_of_a_reply_is_split_from_its_words)
+{
+    static const struct {
+        const char *line, *words;
+        int64_t code;
+    } rows[] = {
+        {"1 ", "", 1},
+        {"1", "", 1},
+        {" -4 ", "", -4},
+        {"1 a b \r", "a b", 1},
+        {"-66 0.08", "0.08", -66},
+        {"  1   7 ", "7", 1},
+    };
+    static const char *const bad[] = {"", " ", "x", "1x", "- 1", "1\t2"};
+    struct xd_span words;
+    int64_t code;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert(xd_ibp_split_reply(rows[i].line, strlen(rows[i].line), &code,
+                                     &words));
+        ck_assert_int_eq(code, rows[i].code);
+        ck_assert(xd_span_is(words, rows[i].words));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(
+            !xd_ibp_split_reply(bad[i], strlen(bad[i]), &code, &words), "%s",
+            bad[i]);
+    ck_assert(!xd_ibp_split_reply("1 a\0b", 5, &code, &words));
+}
+END_TEST
+
+#define READ_OF "ibp://h:1/0#k/1/READ"
+#define WRITE_OF "ibp://h:1/0#k/22/WRITE"
+#define MANAGE_OF "ibp://h:1/0#k/333/MANAGE"
+
+START_TEST(new_allocation_has_three_capabilities)
+{
+    static const char *const good[] = {
+        READ_OF " " WRITE_OF " " MANAGE_OF,
+        "  " READ_OF "  " WRITE_OF "   " MANAGE_OF "  ",
+        "IBP://other/0#k/1/READ ibp:///0#k/22/WRITE ibp://[::1]:7/0#k/333/"
+        "MANAGE",
+    };
+    static const char *const bad[] = {
+        "",
+        READ_OF,
+        READ_OF " " WRITE_OF,
+        READ_OF " " MANAGE_OF " " WRITE_OF,
+        READ_OF " " WRITE_OF " " MANAGE_OF " more",
+        "http://h:1/k/1/READ " WRITE_OF " " MANAGE_OF,
+        "ibp://h:1/k/READ " WRITE_OF " " MANAGE_OF,
+        "ibp://h:1//1/READ " WRITE_OF " " MANAGE_OF,
+        "ibp://h:1/k//READ " WRITE_OF " " MANAGE_OF,
+        "ibp://h:1/k/1/2/READ " WRITE_OF " " MANAGE_OF,
+        "ibp://h:1/READ " WRITE_OF " " MANAGE_OF,
+        "ibp://READ " WRITE_OF " " MANAGE_OF,
+        "ibp:///READ " WRITE_OF " " MANAGE_OF,
+        "ibp:/READ " WRITE_OF " " MANAGE_OF,
+        "/READ " WRITE_OF " " MANAGE_OF,
+        READ_OF " " WRITE_OF " ibp://h:1/k/3/MANAGED",
+    };
+    struct xd_ibp_allocation a;
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_msg(xd_ibp_allocated(good[i], &a), "%s", good[i]);
+        is_word(a.read.key, a.read.key_len, "0#k");
+        is_word(a.read.type_key, a.read.type_key_len, "1");
+        is_word(a.write.type_key, a.write.type_key_len, "22");
+        is_word(a.manage.key, a.manage.key_len, "0#k");
+        is_word(a.manage.type_key, a.manage.type_key_len, "333");
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!xd_ibp_allocated(bad[i], &a), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(status_says_for_how_long_an_allocation_may_live)
+{
+    static const struct {
+        const char *line;
+        bool is_one;
+        uint64_t seconds;
+    } rows[] = {
+        {"200 0 200 0 864000", true, 864000},
+        {"0 0 0 0 60 ", true, 60},
+        {"200 0 200 0 -1", true, 0},
+        {"200 0 200 0", false, 0},
+        {"1 151", false, 0},
+        {"", false, 0},
+        {"-29", false, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t s = 0;
+
+        ck_assert_msg(xd_ibp_longest(rows[i].line, &s) == rows[i].is_one, "%s",
+                      rows[i].line);
+        ck_assert_uint_eq(s, rows[i].seconds);
     }
 }
 END_TEST
@@ -253,5 +397,10 @@ int main(void)
         t, the_reply_to_probe_says_what_is_written_and_how_long_it_lives);
     tcase_add_test(t, every_error_has_words_and_only_some_may_pass);
     tcase_add_test(t, a_probe_may_show_any_capability);
+    tcase_add_test(t,
+                   commands_take_numbers_alone_and_as_many_as_they_have_fields);
+    tcase_add_test(t, code_of_a_reply_is_split_from_its_words);
+    tcase_add_test(t, new_allocation_has_three_capabilities);
+    tcase_add_test(t, status_says_for_how_long_an_allocation_may_live);
     return run_suite("ibp_wire", t);
 }

@@ -18,6 +18,8 @@
         "/1000000\r\nContent-Length: " length "\r\n\r\n")
 #define IBP_REPLY(first, last, length) SAY("1 " length " \n")
 
+#define CONTINUE SAY("HTTP/1.1 100 Continue\r\n\r\n")
+
 /* The scripts of a transport with such replies. */
 #define SCRIPTS(REPLY)                                                 \
     .two_hundred = {REPLY("100", "299", "200"), BODY(100, 200), END},  \
@@ -46,7 +48,18 @@ static const struct kind {
     struct mock_step two_hundred[3], large[3];
     struct mock_step mute_after_reply[3], mute_in_the_middle[7];
     struct mock_step closed[4], slow[7], late[4];
-} http = {.scheme = "http", .new_transport = xd_http_new, SCRIPTS(HTTP_REPLY)},
+    /* Of a request that sends 1000000 bytes.  NULL: it has none of those yet. */
+    const char *method, *fields;
+    struct mock_step takes[5], closes[4], stalls[4];
+} http = {.scheme = "http",
+          .new_transport = xd_http_new,
+          SCRIPTS(HTTP_REPLY),
+          .method = "PUT",
+          .takes = {CONTINUE, TAKE(0, 1000000),
+                    SAY("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"),
+                    END},
+          .closes = {CONTINUE, TAKE(0, 1000), CLOSE, END},
+          .stalls = {CONTINUE, TAKE(0, 1000), STALL, END}},
   ibp = {.scheme = "ibp",
          .path = "/key/7/READ",
          .new_transport = xd_ibp_new,
@@ -508,6 +521,88 @@ START_TEST(free_with_requests_in_flight_calls_nobody)
 }
 END_TEST
 
+/* ---- requests that send ---- */
+
+static void send_and_end(enum xd_verdict verdict)
+{
+    send_to(0, kind->method, kind->fields, 1000000, NULL);
+    run_to_end(0);
+    check_end(&caught[0], verdict, 0);
+}
+
+START_TEST(body_is_sent_and_answered)
+{
+    play(kind->takes);
+    for (int i = 0; i < 3; i++) {
+        send_and_end(XD_VERDICT_OK);
+        ck_assert_uint_eq(caught[0].heads, 1);
+        ck_assert_int_ne(caught[0].reply.code, 0);
+        ck_assert_uint_eq(caught[0].sent, 1000000);
+    }
+    ck_assert_uint_eq(mock_taken(server), 3000000);
+    ck_assert_uint_eq(mock_connections(server), 1);
+}
+END_TEST
+
+START_TEST(body_that_has_no_bytes_yet_is_asked_for_again)
+{
+    play(kind->takes);
+    caught[0].starve_every = 2;
+    send_and_end(XD_VERDICT_OK);
+    ck_assert_uint_eq(mock_taken(server), 1000000);
+}
+END_TEST
+
+START_TEST(body_that_fails_ends_its_request)
+{
+    play(kind->takes);
+    caught[0].read_answer = XD_E_IO;
+    send_and_end(XD_VERDICT_STOPPED);
+    ck_assert_int_eq(caught[0].outcome.error.code, XD_E_IO);
+    ck_assert_uint_eq(caught[0].heads, 0);
+}
+END_TEST
+
+START_TEST(connection_that_is_closed_in_the_body_may_pass)
+{
+    play(kind->closes);
+    send_and_end(XD_VERDICT_AGAIN);
+    ck_assert_uint_eq(caught[0].heads, 0);
+}
+END_TEST
+
+START_TEST(depot_that_takes_no_more_is_silent)
+{
+    use_silence(300 * XD_MS);
+    play(kind->stalls);
+    mock_narrow(server);
+    send_to(0, kind->method, kind->fields, 100000000, NULL);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_AGAIN, 0);
+    ck_assert(caught[0].outcome.is_unanswered);
+}
+END_TEST
+
+START_TEST(stop_ends_a_body_in_the_next_poll)
+{
+    play(kind->stalls);
+    send_to(0, kind->method, kind->fields, 100000000, NULL);
+    while (mock_taken(server) < 1000)
+        turn_in_request();
+    check_stopped(0);
+}
+END_TEST
+
+static void add_sending(TCase *tcase)
+{
+    tcase_add_test(tcase, body_is_sent_and_answered);
+    tcase_add_test(tcase, body_that_has_no_bytes_yet_is_asked_for_again);
+    tcase_add_test(tcase, body_that_fails_ends_its_request);
+    tcase_add_test(tcase, connection_that_is_closed_in_the_body_may_pass);
+    tcase_add_test(tcase, depot_that_takes_no_more_is_silent);
+    tcase_add_test(tcase, stop_ends_a_body_in_the_next_poll);
+}
+
 static TCase *cases_of(const struct kind *of, void (*set_up_it)(void))
 {
     TCase *tcase = tcase_create(of->scheme);
@@ -542,6 +637,8 @@ static TCase *cases_of(const struct kind *of, void (*set_up_it)(void))
     tcase_add_test(tcase, wakeup_before_poll_is_not_lost);
     tcase_add_test(tcase, poll_of_an_idle_transport_returns_in_time);
     tcase_add_test(tcase, free_with_requests_in_flight_calls_nobody);
+    if (of->method != NULL)
+        add_sending(tcase);
     return tcase;
 }
 

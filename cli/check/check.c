@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "check/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <xdownload/audit.h>
+
+#include "args/choose.h"
+#include "args/inputs.h"
+#include "args/interruptible.h"
+#include "check/check_json.h"
+#include "check/check_table.h"
+#include "common/status.h"
+#include "common/words.h"
+#include "put/put.h"
+
+/* The files that are looked at, from `first` on. */
+struct checking {
+    const struct args *args;
+    struct xd_manifest *manifest;
+    size_t first, n;
+    struct xd_audit **audits; /* of each */
+};
+
+static int look(void *user, struct xd_error *err)
+{
+    const struct checking *c = user;
+    const struct xd_audit_options what = {.struct_size = sizeof what,
+                                          .is_full = c->args->full};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < c->n; i++)
+        rc = xd_audit_new(&c->audits[i], c->manifest, c->first + i, &what,
+                          c->args->options, err);
+    return rc;
+}
+
+static bool is_sound(const struct xd_audit *audit)
+{
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
+
+    xd_audit_get(audit, &sum);
+    return sum.n_usable + sum.n_skipped == sum.n_replicas &&
+           sum.bytes_with_none == 0 && (sum.n_usable > 0 || sum.size == 0);
+}
+
+static int print(const struct checking *c)
+{
+    int status = STATUS_COMPLETE;
+
+    if (c->args->json)
+        check_json(c->manifest, c->first, c->audits, c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        if (!c->args->json && !c->args->quiet)
+            check_table(c->args, c->manifest, c->first + i, c->audits[i]);
+        if (!is_sound(c->audits[i]))
+            status = STATUS_FAILED;
+    }
+    return status;
+}
+
+static int make_heal(struct xd_upload **out, void *user,
+                     const struct xd_upload_wish *wish,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    return xd_upload_new_heal(out, user, wish, o, err);
+}
+
+/* What cannot be used is replaced, as far as there is a good copy. */
+static int heal(const struct checking *c)
+{
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
+    struct xd_file file = {.struct_size = sizeof file};
+    const char *path = c->args->inputs[0];
+
+    xd_audit_get(c->audits[0], &sum);
+    if (xd_manifest_file(c->manifest, c->first, &file) < 0 ||
+        is_sound(c->audits[0]))
+        return STATUS_COMPLETE;
+    const int status = put_run(c->args, file.name != NULL ? file.name : path,
+                               path, make_heal, c->audits[0]);
+    if (status != STATUS_COMPLETE || sum.bytes_with_none == 0)
+        return status;
+    words_error("of %" PRIu64 " bytes no depot has a good copy, so that they "
+                "cannot be replaced",
+                sum.bytes_with_none);
+    return STATUS_FAILED;
+}
+
+static int report(struct checking *c)
+{
+    const int status = print(c);
+
+    return c->args->publish.heals ? heal(c) : status;
+}
+
+static int check_files(struct checking *c)
+{
+    struct xd_error err;
+
+    c->audits = calloc(c->n + 1, sizeof *c->audits);
+    if (c->audits == NULL) {
+        words_error("out of memory");
+        return STATUS_FAILED;
+    }
+    const int rc = interruptible_run(c->args, look, c, &err);
+    const int status = rc < 0 ? interruptible_fail(&err) : report(c);
+    for (size_t i = 0; i < c->n; i++)
+        xd_audit_free(c->audits[i]);
+    free(c->audits);
+    return status;
+}
+
+static int check_manifest(const struct args *a, struct xd_manifest *m)
+{
+    struct checking c = {.args = a, .manifest = m, .n = xd_manifest_n_files(m)};
+
+    if (a->file != NULL) {
+        const int status = choose_file(&c.first, a, m, a->inputs[0]);
+        if (status != 0)
+            return status;
+        c.n = 1;
+    }
+    return check_files(&c);
+}
+
+static int check_inputs(const struct args *a, const struct inputs *in)
+{
+    struct xd_manifest *m;
+
+    if (in->n > 1)
+        return words_usage("check takes one manifest, and %zu are given",
+                           in->n);
+    int status = inputs_require_manifest(in, 0, &m);
+    if (status != 0)
+        return status;
+    status = check_manifest(a, m);
+    xd_manifest_unref(m);
+    return status;
+}
+
+/* That with the secrets, if there is one: its replicas are replaced. */
+static int check_own(const struct args *a)
+{
+    struct xd_manifest *m;
+    struct xd_error err;
+    int status;
+
+    if (xd_upload_manifest(&m, a->inputs[0], &err) < 0) {
+        words_error("%s", err.msg);
+        return status_of(err.code);
+    }
+    status = check_manifest(a, m);
+    xd_manifest_unref(m);
+    return status;
+}
+
+int check_depots(const struct args *a)
+{
+    struct inputs in;
+
+    if (a->publish.heals)
+        return check_own(a);
+
+    int status = inputs_init(&in, a, NULL);
+    if (status == 0)
+        status = check_inputs(a, &in);
+    inputs_fini(&in);
+    return status;
+}

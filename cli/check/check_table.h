@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What was found of the depots of a file, for people, on standard output. */
+#ifndef CLI_CHECK_TABLE_H
+#define CLI_CHECK_TABLE_H
+
+#include <xdownload/audit.h>
+
+#include "args/args.h"
+
+void check_table(const struct args *a, const struct xd_manifest *m, size_t file,
+                 const struct xd_audit *audit);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A manifest with other replicas than one that there is; or the first one of a
+ * file.
+ */
+#ifndef XD_MANIFEST_EDIT_H
+#define XD_MANIFEST_EDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <xdownload/manifest.h>
+
+#include "base/range.h"
+#include "manifest/model.h"
+
+/* Bytes of the file that an object holds, all of which they are.  Strings may be
+ * NULL, but for `read`. */
+struct xd_edit_replica {
+    struct xd_range range;
+    const char *read, *write, *manage; /* URLs, or capabilities of IBP */
+    const char *sha256;                /* of these bytes */
+    int64_t expires_at;                /* seconds since 1970; 0: never, or it is
+                                          not known */
+};
+
+struct xd_edit {
+    /* Of a file that no manifest describes yet; else not used. */
+    const char *path;
+    uint64_t size;
+
+    /* Where the manifest has none; or NULL. */
+    const char *sha256; /* of all of it */
+    const struct xd_model_pieces *pieces;
+
+    const bool *dropped; /* those of its replicas, extent by extent; or NULL */
+    const int64_t *expires_at; /* likewise: until when they live now, in seconds
+                                  since 1970; 0: as before; or NULL */
+    const struct xd_edit_replica *added;
+    size_t n_added;
+    const char *upload; /* as in struct xd_model_rare; NULL: there is none */
+};
+
+/*
+ * File number `file` of `m`, or, with NULL, a new one, so edited.
+ * Ownership: *out is the caller's, and holds a reference to `m`.
+ * Errors:    MANIFEST (no replica is left of some bytes), NOMEM.
+ */
+int xd_manifest_edit(struct xd_manifest **out, struct xd_manifest *m,
+                     size_t file, const struct xd_edit *edit,
+                     struct xd_error *err);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hasher of an upload: it hashes the file from its beginning to its end, in
+ * one pass for the extents, the pieces and the whole.  An extent can be sent once
+ * it has passed.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "publish/upload.h"
+
+#define BLOCK ((size_t)1 << 20) /* that is read and hashed at a time */
+
+struct hashing {
+    struct xd_upload *u;
+    struct xd_hasher *whole, *piece, *extent;
+    char *block;
+    uint64_t at; /* the next byte */
+};
+
+static void fail(struct xd_upload *u, const struct xd_error *why)
+{
+    xd_mutex_lock(&u->lock);
+    xd_upload_fail_locked(u, why);
+    xd_mutex_unlock(&u->lock);
+}
+
+static bool is_ending(struct xd_upload *u)
+{
+    bool is;
+
+    xd_mutex_lock(&u->lock);
+    is = xd_upload_is_ending_locked(u);
+    xd_mutex_unlock(&u->lock);
+    return is;
+}
+
+static void end_piece(struct hashing *h)
+{
+    const struct xd_model_pieces *p = &h->u->pieces;
+    const uint64_t i = (h->at - 1) / p->piece_bytes;
+    char hex[XD_HASH_HEX_MAX + 1];
+
+    xd_hasher_end(h->piece, hex);
+    memcpy(p->hex + i * p->stride, hex, p->stride);
+}
+
+static void add(struct hashing *h, const char *data, size_t len)
+{
+    const uint64_t piece = h->u->pieces.piece_bytes;
+    const uint64_t size = xd_origin_size(h->u->origin);
+
+    xd_hasher_add(h->extent, data, len);
+    if (!h->u->makes_manifest) { /* that there is has the others */
+        h->at += len;
+        return;
+    }
+    xd_hasher_add(h->whole, data, len);
+    while (len > 0) {
+        const uint64_t left = piece - h->at % piece;
+        const size_t n = left < len ? (size_t)left : len;
+
+        xd_hasher_add(h->piece, data, n);
+        h->at += n;
+        data += n;
+        len -= n;
+        if (h->at % piece == 0 || h->at == size)
+            end_piece(h);
+    }
+}
+
+/* False: it failed, or the upload ends. */
+static bool hash_until(struct hashing *h, uint64_t end)
+{
+    struct xd_error error;
+
+    while (h->at < end) {
+        const uint64_t left = end - h->at;
+        const size_t n = left < BLOCK ? (size_t)left : BLOCK;
+
+        if (xd_origin_read(h->u->origin, h->u->n_workers, h->at, h->block, n,
+                           &error) < 0) {
+            fail(h->u, &error);
+            return false;
+        }
+        add(h, h->block, n);
+        if (is_ending(h->u))
+            return false;
+    }
+    return true;
+}
+
+/* What an earlier run has sent of it has to be what it is now. */
+static bool is_as_before(struct xd_upload *u, size_t i)
+{
+    struct xd_error error;
+
+    if (u->expected[i][0] == '\0' || strcmp(u->expected[i], u->digests[i]) == 0)
+        return true;
+    xd_fail(&error, XD_E_STATE,
+            "%s: it has changed since an earlier upload was begun, which %s "
+            "goes on with: to begin anew, use --force",
+            u->file_name, xd_inventory_private_path(u->inventory));
+    fail(u, &error);
+    return false;
+}
+
+/* The extents of a heal need not follow each other. */
+static bool hash_extent(struct hashing *h, size_t i)
+{
+    struct xd_upload *u = h->u;
+    const struct xd_range range = xd_plan_range(u->plan, i);
+    char hex[XD_HASH_HEX_MAX + 1];
+
+    h->at = range.begin;
+    xd_hasher_end(h->extent, hex);
+    if (!hash_until(h, range.end))
+        return false;
+    xd_hasher_end(h->extent, hex);
+    memcpy(u->digests[i], hex, sizeof u->digests[i]);
+    if (!is_as_before(u, i))
+        return false;
+    xd_mutex_lock(&u->lock);
+    xd_plan_ready(u->plan, i + 1);
+    xd_cond_broadcast(&u->work_ready);
+    xd_mutex_unlock(&u->lock);
+    return true;
+}
+
+static void hash_all(struct hashing *h)
+{
+    struct xd_upload *u = h->u;
+    const size_t n = xd_plan_n_extents(u->plan);
+
+    for (size_t i = 0; i < n; i++)
+        if (!hash_extent(h, i))
+            return;
+    xd_mutex_lock(&u->lock);
+    xd_hasher_end(h->whole, u->sha256);
+    if (u->makes_manifest)
+        xd_inventory_set_hashes(u->inventory, u->sha256,
+                                u->pieces.n > 0 ? &u->pieces : NULL);
+    u->is_hashed = true;
+    xd_upload_changed_locked(u);
+    xd_mutex_unlock(&u->lock);
+}
+
+void *xd_upload_hasher_main(void *arg)
+{
+    struct xd_upload *u = arg;
+    struct hashing h = {.u = u};
+    struct xd_error error;
+    int rc = xd_hasher_new(&h.whole, "sha-256", &error);
+
+    if (rc == 0)
+        rc = xd_hasher_new(&h.piece, "sha-256", &error);
+    if (rc == 0)
+        rc = xd_hasher_new(&h.extent, "sha-256", &error);
+    h.block = xd_alloc(BLOCK, 1);
+    if (rc == 0 && !h.block)
+        rc = xd_fail_nomem(&error);
+    if (rc == 0)
+        hash_all(&h);
+    else
+        fail(u, &error);
+    xd_hasher_free(h.whole);
+    xd_hasher_free(h.piece);
+    xd_hasher_free(h.extent);
+    xd_free(h.block);
+    return NULL;
+}

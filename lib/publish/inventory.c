@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/inventory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "manifest/edit.h"
+#include "os/small_file.h"
+
+/* No manifest of ours is longer: as xd_manifest_read() has it. */
+#define TEXT_MAX ((size_t)64 << 20)
+
+#define FORM "1" /* of the note */
+
+/* A replica that this upload has made; its strings are owned. */
+struct made {
+    struct xd_range range;
+    struct xd_object object;
+    char sha256[65];
+};
+
+struct pending {
+    uint64_t begin;
+    struct xd_object object; /* owned */
+};
+
+struct xd_inventory {
+    /* Constant after open(). */
+    char *path, *private_path;
+    const char *format;
+    struct xd_manifest *there; /* or NULL */
+    bool is_private;           /* the private one is */
+    bool is_unfinished;
+    struct xd_inventory_note noted; /* by the earlier run */
+
+    struct xd_inventory_note note;
+    bool is_anew;
+    char *name; /* of the file, if it is_anew */
+    uint64_t size;
+    const char *sha256;
+    const struct xd_model_pieces *pieces;
+    const bool *dropped;
+    const int64_t *expires_at;
+    bool drops; /* its note is of objects that are removed */
+    struct made *made;
+    size_t n_made, made_capacity;
+    struct pending *pending;
+    size_t n_pending, pending_capacity;
+};
+
+/* ---- paths ---- */
+
+/* "F.xnd" -> "F.private.xnd"; "F.meta4" likewise. */
+static char *private_path_of(const char *path)
+{
+    static const char *const endings[] = {".xnd", ".meta4", ".metalink",
+                                          ".exnode"};
+    size_t len = strlen(path);
+    struct xd_text t = {.s = NULL};
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n = strlen(endings[i]);
+
+        if (len > n && strcmp(path + len - n, endings[i]) == 0) {
+            len -= n;
+            break;
+        }
+    }
+    xd_text_addf(&t, "%.*s.private.xnd", (int)len, path);
+    if (t.failed)
+        xd_text_fini(&t);
+    return t.s;
+}
+
+/* ---- the note ---- */
+
+/* What stands behind `word` and a blank in the line; false: another word. */
+static bool value_of(struct xd_span line, const char *word, struct xd_span *out)
+{
+    const size_t n = strlen(word);
+
+    if (line.len <= n || memcmp(line.s, word, n) != 0 || line.s[n] != ' ')
+        return false;
+    *out = xd_span(line.s + n + 1, line.len - n - 1);
+    return true;
+}
+
+static void copy_span(char *to, size_t size, struct xd_span s)
+{
+    snprintf(to, size, "%.*s", (int)s.len, s.s);
+}
+
+static struct pending *add_pending(struct xd_inventory *b, uint64_t begin)
+{
+    struct pending *more =
+        xd_grow(b->pending, b->n_pending, &b->pending_capacity, sizeof *more);
+
+    if (!more)
+        return NULL;
+    b->pending = more;
+    more += b->n_pending++;
+    *more = (struct pending){.begin = begin};
+    return more;
+}
+
+/* The next word of *rest, which is behind it then. */
+static struct xd_span next_word(struct xd_span *rest)
+{
+    const char *blank = memchr(rest->s, ' ', rest->len);
+    const size_t n = blank ? (size_t)(blank - rest->s) : rest->len;
+    const struct xd_span word = xd_span(rest->s, n);
+
+    *rest =
+        xd_span(rest->s + n + (blank != NULL), rest->len - n - (blank != NULL));
+    return word;
+}
+
+/* One of its names; false without memory. */
+static bool read_name(char **out, struct xd_span *rest)
+{
+    const struct xd_span word = next_word(rest);
+
+    *out = NULL;
+    if (word.len == 0 || xd_span_is(word, "-"))
+        return true;
+    *out = xd_strndup(word.s, word.len);
+    return *out != NULL;
+}
+
+/* False: it is none, or there is no memory. */
+static bool read_pending(struct xd_inventory *b, struct xd_span rest)
+{
+    const struct xd_span first = next_word(&rest);
+    struct pending *p;
+    uint64_t begin;
+
+    if (!xd_parse_u64(first.s, first.len, &begin))
+        return false;
+    p = add_pending(b, begin);
+    return p && read_name(&p->object.manage, &rest) &&
+           read_name(&p->object.read, &rest) &&
+           read_name(&p->object.write, &rest) &&
+           read_name(&p->object.upload, &rest) && p->object.manage;
+}
+
+/* Without memory, or with a line that is none, `is_bad`. */
+static void read_line(struct xd_inventory *b, struct xd_span line, bool *is_bad)
+{
+    struct xd_span value;
+
+    if (value_of(line, "upload", &value)) {
+        *is_bad |= !xd_span_is(value, FORM);
+    } else if (value_of(line, "drop", &value)) {
+        *is_bad |= !xd_span_is(value, FORM);
+        b->drops = true;
+    } else if (value_of(line, "name", &value)) {
+        *is_bad |= value.len != XD_INVENTORY_NAME_SIZE - 1;
+        copy_span(b->noted.name, sizeof b->noted.name, value);
+    } else if (value_of(line, "extent", &value)) {
+        *is_bad |= !xd_parse_u64(value.s, value.len, &b->noted.extent_bytes) ||
+                   b->noted.extent_bytes == 0;
+    } else if (value_of(line, "stamp", &value)) {
+        copy_span(b->noted.stamp, sizeof b->noted.stamp, value);
+    } else if (value_of(line, "pending", &value)) {
+        *is_bad |= !read_pending(b, value);
+    }
+}
+
+static int read_note(struct xd_inventory *b, const char *note,
+                     struct xd_error *err)
+{
+    bool is_bad = false;
+
+    for (const char *s = note; *s != '\0';) {
+        const size_t n = strcspn(s, "\n");
+
+        read_line(b, xd_span_trim(xd_span(s, n)), &is_bad);
+        s += n + (s[n] == '\n');
+    }
+    if (b->drops && !is_bad)
+        return 0;
+    if (is_bad || b->noted.name[0] == '\0' || b->noted.extent_bytes == 0)
+        return xd_fail(err, XD_E_MANIFEST,
+                       "%s: what it notes of an upload cannot be understood; "
+                       "to begin anew, remove it",
+                       b->private_path);
+    b->is_unfinished = true;
+    return 0;
+}
+
+static const char *or_none(const char *name)
+{
+    return name ? name : "-";
+}
+
+static void write_pending(struct xd_text *to, const struct pending *p)
+{
+    const struct xd_object *o = &p->object;
+
+    xd_text_addf(to, "pending %llu %s %s %s %s\n", (unsigned long long)p->begin,
+                 o->manage, or_none(o->read), or_none(o->write),
+                 or_none(o->upload));
+}
+
+static char *write_note(const struct xd_inventory *b)
+{
+    struct xd_text t = {.s = NULL};
+
+    if (b->drops)
+        xd_text_addf(&t, "drop " FORM "\n");
+    else
+        xd_text_addf(&t, "upload " FORM "\nname %s\nextent %llu\n",
+                     b->note.name, (unsigned long long)b->note.extent_bytes);
+    if (!b->drops && b->note.stamp[0] != '\0')
+        xd_text_addf(&t, "stamp %s\n", b->note.stamp);
+    for (size_t i = 0; i < b->n_pending; i++)
+        write_pending(&t, &b->pending[i]);
+    if (t.failed)
+        xd_text_fini(&t);
+    return t.s;
+}
+
+/* ---- what is there ---- */
+
+typedef int read_fn(struct xd_text *out, const char *path, size_t most,
+                    struct xd_error *err);
+
+/* *out stays NULL if nothing is. */
+static int read_manifest(struct xd_manifest **out, const char *path,
+                         read_fn *read, struct xd_error *err)
+{
+    struct xd_text text = {.s = NULL};
+    int rc = read(&text, path, TEXT_MAX, err);
+
+    if (rc == 0 && text.len > 0)
+        rc = xd_manifest_parse(out, text.s, text.len, path, err);
+    xd_text_fini(&text);
+    return rc;
+}
+
+int xd_inventory_open(struct xd_inventory **out, const char *path,
+                      const char *format, struct xd_error *err)
+{
+    struct xd_inventory *b = xd_alloc(1, sizeof *b);
+    int rc = 0;
+
+    *out = NULL;
+    if (!b)
+        return xd_fail_nomem(err);
+    b->format = format;
+    b->path = xd_strdup(path);
+    b->private_path = private_path_of(path);
+    if (!b->path || !b->private_path)
+        rc = xd_fail_nomem(err);
+    if (rc == 0)
+        rc = read_manifest(&b->there, b->private_path,
+                           xd_small_file_read_private, err);
+    b->is_private = b->there != NULL;
+    if (rc == 0 && b->there && b->there->files[0].rare->upload)
+        rc = read_note(b, b->there->files[0].rare->upload, err);
+    if (rc == 0 && !b->there)
+        rc = read_manifest(&b->there, b->path, xd_small_file_read, err);
+    if (rc < 0) {
+        xd_inventory_free(b);
+        return rc;
+    }
+    *out = b;
+    return 0;
+}
+
+const char *xd_inventory_private_path(const struct xd_inventory *b)
+{
+    return b->private_path;
+}
+
+bool xd_inventory_is_private(const struct xd_inventory *b)
+{
+    return b->is_private;
+}
+
+struct xd_manifest *xd_inventory_manifest(const struct xd_inventory *b)
+{
+    return b->there;
+}
+
+bool xd_inventory_is_unfinished(const struct xd_inventory *b,
+                                struct xd_inventory_note *out)
+{
+    *out = b->noted;
+    return b->is_unfinished;
+}
+
+const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
+                                             size_t i, uint64_t *out_begin)
+{
+    if (i >= b->n_pending)
+        return NULL;
+    *out_begin = b->pending[i].begin;
+    return &b->pending[i].object;
+}
+
+/* ---- what becomes of it ---- */
+
+int xd_inventory_begin(struct xd_inventory *b,
+                       const struct xd_inventory_note *note, bool anew,
+                       const char *name, uint64_t size, struct xd_error *err)
+{
+    b->note = *note;
+    b->is_anew = anew;
+    b->size = size;
+    b->drops = false;
+    if (!anew)
+        return 0;
+    b->name = xd_strdup(name);
+    return b->name ? 0 : xd_fail_nomem(err);
+}
+
+void xd_inventory_begin_drop(struct xd_inventory *b)
+{
+    b->drops = true;
+}
+
+void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
+                             const struct xd_model_pieces *pieces)
+{
+    b->sha256 = sha256;
+    b->pieces = pieces;
+}
+
+void xd_inventory_drop(struct xd_inventory *b, const bool *dropped)
+{
+    b->dropped = dropped;
+}
+
+void xd_inventory_renew(struct xd_inventory *b, const int64_t *expires_at)
+{
+    b->expires_at = expires_at;
+}
+
+int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
+                     const struct xd_object *object, const char *sha256,
+                     struct xd_error *err)
+{
+    struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
+
+    if (!m)
+        return xd_fail_nomem(err);
+    b->made = m;
+    m += b->n_made;
+    *m = (struct made){.range = range};
+    if (sha256)
+        snprintf(m->sha256, sizeof m->sha256, "%s", sha256);
+    if (xd_object_copy(&m->object, object) < 0)
+        return xd_fail_nomem(err);
+    b->n_made++;
+    return 0;
+}
+
+static size_t find_pending(const struct xd_inventory *b, const char *manage)
+{
+    size_t i = 0;
+
+    while (i < b->n_pending && strcmp(b->pending[i].object.manage, manage) != 0)
+        i++;
+    return i;
+}
+
+void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage)
+{
+    const size_t i = find_pending(b, manage);
+
+    if (i == b->n_pending)
+        return;
+    xd_object_fini(&b->pending[i].object);
+    b->pending[i] = b->pending[--b->n_pending];
+}
+
+int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
+                             const struct xd_object *object,
+                             struct xd_error *err)
+{
+    struct pending *p;
+
+    xd_inventory_unset_pending(b, object->manage);
+    p = add_pending(b, begin);
+    if (p && xd_object_copy(&p->object, object) == 0)
+        return 0;
+    b->n_pending -= p != NULL;
+    return xd_fail_nomem(err);
+}
+
+/* ---- writing ---- */
+
+static struct xd_edit_replica *list_replicas(const struct xd_inventory *b)
+{
+    struct xd_edit_replica *list = xd_alloc(b->n_made + 1, sizeof *list);
+
+    for (size_t i = 0; list && i < b->n_made; i++) {
+        const struct made *m = &b->made[i];
+
+        list[i] = (struct xd_edit_replica){
+            .range = m->range,
+            .read = m->object.read,
+            .write = m->object.write,
+            .manage = m->object.manage,
+            .sha256 = m->sha256[0] != '\0' ? m->sha256 : NULL,
+            .expires_at = m->object.expires_at};
+    }
+    return list;
+}
+
+/* The manifest as it is now; without a note bytes that have no replica are a
+ * failure. */
+static int make_manifest(const struct xd_inventory *b, const char *note,
+                         struct xd_manifest **out, struct xd_error *err)
+{
+    struct xd_edit_replica *replicas = list_replicas(b);
+    int rc;
+
+    if (!replicas)
+        return xd_fail_nomem(err);
+    rc = xd_manifest_edit(out, b->there && !b->is_anew ? b->there : NULL, 0,
+                          &(struct xd_edit){.path = b->name,
+                                            .size = b->size,
+                                            .sha256 = b->sha256,
+                                            .pieces = b->pieces,
+                                            .dropped = b->dropped,
+                                            .expires_at = b->expires_at,
+                                            .added = replicas,
+                                            .n_added = b->n_made,
+                                            .upload = note},
+                          err);
+    xd_free(replicas);
+    return rc;
+}
+
+static int private_text(const struct xd_inventory *b, bool is_over, char **out,
+                        struct xd_error *err)
+{
+    char *note = is_over ? NULL : write_note(b);
+    struct xd_manifest *m;
+    int rc;
+
+    if (!is_over && !note)
+        return xd_fail_nomem(err);
+    rc = make_manifest(b, note, &m, err);
+    xd_free(note);
+    if (rc < 0)
+        return rc;
+    rc = xd_manifest_write_secrets(out, m, 0, "exnode", NULL, err);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+/* That bytes have no replica yet is no failure. */
+static int public_text(const struct xd_inventory *b, char **out,
+                       struct xd_error *err)
+{
+    struct xd_manifest *m;
+    int rc = make_manifest(b, NULL, &m, err);
+
+    if (rc == XD_E_MANIFEST)
+        return 0;
+    if (rc < 0)
+        return rc;
+    rc = xd_manifest_write(out, m, 0, b->format, NULL, err);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
+                       char **out_public, struct xd_error *err)
+{
+    int rc;
+
+    *out_private = *out_public = NULL;
+    rc = private_text(b, is_over, out_private, err);
+    if (rc == 0)
+        rc = public_text(b, out_public, err);
+    if (rc < 0) {
+        xd_manifest_text_free(*out_private);
+        *out_private = NULL;
+    }
+    return rc;
+}
+
+int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
+                       const char *public_text, struct xd_error *err)
+{
+    int rc = 0;
+
+    if (private_text)
+        rc = xd_small_file_replace(b->private_path, private_text,
+                                   strlen(private_text), err);
+    if (rc == 0 && public_text)
+        rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
+                                   err);
+    return rc;
+}
+
+void xd_inventory_free(struct xd_inventory *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->n_made; i++)
+        xd_object_fini(&b->made[i].object);
+    for (size_t i = 0; i < b->n_pending; i++)
+        xd_object_fini(&b->pending[i].object);
+    xd_free(b->made);
+    xd_free(b->pending);
+    xd_manifest_unref(b->there);
+    xd_free(b->name);
+    xd_free(b->private_path);
+    xd_free(b->path);
+    xd_free(b);
+}

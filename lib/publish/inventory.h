@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inventory of an upload: which replicas there are, in two manifests.
+ *
+ *     F.private.xnd   0600; with what manages the replicas, and, until the end,
+ *                     a note from which the upload goes on
+ *     F.xnd           to hand out; once every byte has a replica
+ *
+ * Each is written under another name, which is then exchanged.  The private one is
+ * read only if no other user can have written it: it makes commands act.
+ *
+ * The note is lines of a word and a value:
+ *
+ *     upload 1            the version of this form
+ *     name HEX            with which the names of all objects begin
+ *     extent BYTES        their length
+ *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
+ *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent: the
+ *                         first byte of the file in it, and its names ("-": none)
+ *
+ * or, while objects are being removed that no mapping names any more,
+ *
+ *     drop 1
+ *     pending ...         one of them
+ *
+ * Not thread-safe.
+ */
+#ifndef XD_PUBLISH_INVENTORY_H
+#define XD_PUBLISH_INVENTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/manifest.h>
+
+#include "base/range.h"
+#include "manifest/model.h"
+#include "os/file.h"
+#include "store/store.h"
+
+struct xd_inventory;
+
+#define XD_INVENTORY_NAME_SIZE 33 /* 128 random bits in hex, and a NUL */
+
+struct xd_inventory_note {
+    char name[XD_INVENTORY_NAME_SIZE];
+    uint64_t extent_bytes;
+    char stamp[XD_FILE_STAMP_SIZE];
+};
+
+/*
+ * An inventory of the manifest at `path`, which is to be handed out as `format`; of what
+ * is there of it already, if `goes_on`.  Reads what is there, and writes nothing.
+ * Ownership: *out is the caller's, to release with xd_inventory_free().
+ * Errors:    IO (also: the private one may be another user's), MANIFEST (what is
+ *            there cannot be understood), NOMEM.
+ */
+int xd_inventory_open(struct xd_inventory **out, const char *path,
+                      const char *format, struct xd_error *err);
+void xd_inventory_free(struct xd_inventory *b); /* NULL does nothing */
+
+const char *xd_inventory_private_path(const struct xd_inventory *b);
+
+/* Whether the private manifest is there. */
+bool xd_inventory_is_private(const struct xd_inventory *b);
+
+/* What the private manifest says, if it is there; else what the public one does;
+ * else NULL. */
+struct xd_manifest *xd_inventory_manifest(const struct xd_inventory *b);
+
+/* Whether it was of an upload that did not come to its end; *out is its note. */
+bool xd_inventory_is_unfinished(const struct xd_inventory *b,
+                                struct xd_inventory_note *out);
+
+/* It is of this upload from now on: of the manifest that is there, or, if `anew`,
+ * of a new file.  Errors: NOMEM. */
+int xd_inventory_begin(struct xd_inventory *b,
+                       const struct xd_inventory_note *note, bool anew,
+                       const char *name, uint64_t size, struct xd_error *err);
+
+/* It is of the manifest that is there from now on, and of objects that are being
+ * removed, which are its pending ones. */
+void xd_inventory_begin_drop(struct xd_inventory *b);
+
+/* Of a new file: what it hashes to.  Strings and pieces outlive the inventory. */
+void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
+                             const struct xd_model_pieces *pieces);
+
+/* The object is there, with those bytes of the file; `sha256` may be NULL.
+ * Errors: NOMEM. */
+int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
+                     const struct xd_object *object, const char *sha256,
+                     struct xd_error *err);
+
+/* The replicas of the manifest that is there are no more: those of which `dropped`
+ * says so, extent by extent; it outlives the inventory. */
+void xd_inventory_drop(struct xd_inventory *b, const bool *dropped);
+
+/* Those of them that live until another time now, in seconds since 1970, extent by
+ * extent; 0: as before.  It outlives the inventory. */
+void xd_inventory_renew(struct xd_inventory *b, const int64_t *expires_at);
+
+/* An object that is being sent, whose names may become more; and that it is no
+ * more.  Objects are distinguished by what manages them.  Errors: NOMEM. */
+int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
+                             const struct xd_object *object,
+                             struct xd_error *err);
+void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage);
+
+/* The i-th of those that are; NULL past the last. */
+const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
+                                             size_t i, uint64_t *out_begin);
+
+/*
+ * The texts of both manifests as they are now: *out_public is NULL as long as
+ * bytes have no replica.  Without the note, if it `is_over`.
+ * Ownership: the caller's, to release with xd_manifest_text_free().
+ * Errors: INVAL (what the format cannot say), MANIFEST, NOMEM.
+ */
+int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
+                       char **out_public, struct xd_error *err);
+
+/* Put them in their places; a NULL text is not written.  Any thread, without
+ * the lock of the inventory.  Blocks: on the disk.  Errors: IO, NOMEM. */
+int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
+                       const char *public_text, struct xd_error *err);
+
+#endif

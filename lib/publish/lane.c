@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of one extent to a store: put, read back, and cleared away if that
+ * failed.  All of it runs on the store's worker, without the lock.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "io/random.h"
+#include "publish/upload.h"
+
+/* Of what another attempt has put there, the end of which was not seen, more
+ * samples are read. */
+#define SAMPLES_OF_FOUND 4u
+
+typedef struct xd_upload_lane lane_t;
+
+static struct xd_origin *origin_of(const lane_t *lane)
+{
+    return lane->worker->upload->origin;
+}
+
+static uint64_t length_of(const lane_t *lane)
+{
+    return xd_range_length(lane->range);
+}
+
+/* ---- what tasks ask for, and report ---- */
+
+static void count_in_order(lane_t *lane, uint64_t at, const void *data,
+                           size_t len)
+{
+    char hex[XD_HASH_HEX_MAX + 1];
+
+    if (at == 0) { /* or it is sent again */
+        xd_hasher_end(lane->sent, hex);
+        lane->n_sent = 0;
+        lane->in_order = true;
+    }
+    lane->in_order = lane->in_order && at == lane->n_sent;
+    if (lane->in_order)
+        xd_hasher_add(lane->sent, data, len);
+    lane->n_sent = at + len;
+}
+
+int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
+                     size_t len, struct xd_error *err)
+{
+    struct xd_upload_worker *w = user;
+    lane_t *lane = &w->lanes[task];
+    int rc = xd_origin_read(origin_of(lane), w->index, lane->range.begin + at,
+                            to, len, err);
+
+    if (rc < 0)
+        return rc;
+    count_in_order(lane, at, to, len);
+    w->sent_now += len;
+    return (int64_t)len;
+}
+
+/* Of bytes of the file. */
+static int hash_range(const lane_t *lane, struct xd_range range,
+                      char out_hex[65], struct xd_error *err)
+{
+    char block[16384], hex[XD_HASH_HEX_MAX + 1];
+    struct xd_hasher *h;
+    int rc = xd_hasher_new(&h, "sha-256", err);
+
+    while (rc == 0 && !xd_range_is_empty(range)) {
+        const uint64_t left = xd_range_length(range);
+        const size_t n = left < sizeof block ? (size_t)left : sizeof block;
+
+        rc = xd_origin_read(origin_of(lane), lane->worker->index, range.begin,
+                            block, n, err);
+        if (rc == 0)
+            xd_hasher_add(h, block, n);
+        range.begin += n;
+    }
+    if (rc == 0) {
+        xd_hasher_end(h, hex);
+        memcpy(out_hex, hex, 65);
+    }
+    xd_hasher_free(h);
+    return rc;
+}
+
+/* Of bytes of the object. */
+static int on_hash(void *user, struct xd_range range, char out_hex[65],
+                   struct xd_error *err)
+{
+    const lane_t *lane = user;
+    const uint64_t begin = lane->range.begin;
+
+    return hash_range(lane,
+                      (struct xd_range){begin + range.begin, begin + range.end},
+                      out_hex, err);
+}
+
+/* What is known of the object; false without memory. */
+static bool take_object(lane_t *lane, const struct xd_object *o)
+{
+    xd_object_fini(&lane->object);
+    return xd_object_copy(&lane->object, o) == 0;
+}
+
+/* Stores that sign with the time refuse one that is far off. */
+static void look_at_clock(struct xd_upload_worker *w, int64_t off_s)
+{
+    if (off_s == w->clock_off_s)
+        return;
+    w->clock_off_s = off_s;
+    xd_log(&w->upload->log, XD_LOG_WARN,
+           "%s: the clock of this machine is %lld s %s: set it right, for what "
+           "it signs is refused",
+           xd_store_name(w->store), llabs((long long)off_s),
+           off_s > 0 ? "slow" : "fast");
+}
+
+void xd_lane_note_end(void *user, unsigned task,
+                      const struct xd_task_result *result)
+{
+    struct xd_upload_worker *w = user;
+    lane_t *lane = &w->lanes[task];
+    const size_t n = (size_t)xd_range_length(lane->sample);
+
+    look_at_clock(w, result->clock_off_s);
+    lane->has_ended = true;
+    lane->is_done = result->state == XD_TASK_DONE;
+    lane->failure = result->failure;
+    lane->retry_after = result->retry_after;
+    lane->error = result->error;
+    lane->size = result->object ? result->object->size : 0;
+    lane->is_same = lane->state == XD_LANE_PROVES && result->bytes &&
+                    result->n_bytes == n &&
+                    memcmp(result->bytes, lane->bytes, n) == 0;
+    if (lane->state != XD_LANE_PUTS || !result->object ||
+        take_object(lane, result->object))
+        return;
+    lane->is_done = false;
+    lane->failure = XD_TASK_MAY_PASS;
+    xd_fail_nomem(&lane->error);
+}
+
+/* ---- steps ---- */
+
+/* A task of its own that cannot begin has failed. */
+static void start(lane_t *lane, enum xd_lane_state state,
+                  const struct xd_task_order *order)
+{
+    lane->state = state;
+    lane->has_ended = false;
+    if (xd_tasks_start(lane->worker->tasks, lane->number, order,
+                       &lane->error) == 0)
+        return;
+    lane->has_ended = true;
+    lane->is_done = false;
+    lane->failure = XD_TASK_BAD;
+    lane->retry_after = 0;
+}
+
+void xd_lane_put(lane_t *lane)
+{
+    const struct xd_upload *u = lane->worker->upload;
+
+    snprintf(lane->name, sizeof lane->name, "%s-%" PRIu64, u->note.name,
+             lane->range.begin);
+    lane->began = xd_now();
+    lane->n_sent = 0;
+    lane->in_order = false;
+    lane->samples_left = 1;
+    xd_object_fini(&lane->object);
+    lane->object = (struct xd_object){.read = NULL};
+    start(lane, XD_LANE_PUTS,
+          &(struct xd_task_order){.kind = XD_TASK_PUT,
+                                  .name = lane->name,
+                                  .size = length_of(lane),
+                                  .until = u->until,
+                                  .hash = on_hash,
+                                  .user = lane});
+}
+
+static void look(lane_t *lane)
+{
+    start(
+        lane, XD_LANE_LOOKS,
+        &(struct xd_task_order){.kind = XD_TASK_LOOK, .object = &lane->object});
+}
+
+/* What an attempt has left goes; there may be nothing. */
+static void clear(lane_t *lane, const struct xd_error *why, bool drops,
+                  xd_usec pause)
+{
+    if (!lane->reason.code || drops)
+        lane->reason = *why;
+    lane->drops |= drops;
+    lane->pause = pause;
+    if (!lane->object.manage && !lane->object.upload) {
+        xd_worker_give_back(lane->worker, lane);
+        return;
+    }
+    start(lane, XD_LANE_CLEARS,
+          &(struct xd_task_order){.kind = XD_TASK_ABORT,
+                                  .object = &lane->object});
+}
+
+/* Parts of an object cannot be gone on with; a whole one may be there. */
+void xd_lane_resume(lane_t *lane)
+{
+    struct xd_error error;
+
+    lane->began = xd_now();
+    if (!lane->object.upload && lane->extent != XD_PLAN_NONE) {
+        look(lane);
+        return;
+    }
+    xd_fail(&error, XD_E_CANCELED, "%s: an earlier upload was broken off",
+            xd_store_name(lane->worker->store));
+    clear(lane, &error, false, 0);
+}
+
+/* The end of an object that was found is read, too: it may have been cut. */
+static int choose_sample(lane_t *lane, struct xd_error *err)
+{
+    const uint64_t length = length_of(lane);
+    const uint64_t n =
+        length < XD_UPLOAD_SAMPLE ? length : (uint64_t)XD_UPLOAD_SAMPLE;
+    uint64_t at = 0;
+    int rc = xd_random_fill(&at, sizeof at, err);
+
+    at %= length - n + 1;
+    if (lane->samples_left == SAMPLES_OF_FOUND)
+        at = length - n;
+    lane->sample = (struct xd_range){at, at + n};
+    if (rc == 0)
+        rc =
+            xd_origin_read(origin_of(lane), lane->worker->index,
+                           lane->range.begin + at, lane->bytes, (size_t)n, err);
+    return rc;
+}
+
+static void fail_upload(lane_t *lane, const struct xd_error *why)
+{
+    struct xd_upload *u = lane->worker->upload;
+
+    xd_mutex_lock(&u->lock);
+    xd_upload_fail_locked(u, why);
+    xd_mutex_unlock(&u->lock);
+    clear(lane, why, false, 0);
+}
+
+static void prove(lane_t *lane)
+{
+    struct xd_error error;
+
+    if (choose_sample(lane, &error) < 0) {
+        fail_upload(lane, &error);
+        return;
+    }
+    start(lane, XD_LANE_PROVES,
+          &(struct xd_task_order){.kind = XD_TASK_READ,
+                                  .range = lane->sample,
+                                  .object = &lane->object});
+}
+
+/* What was sent is what the keeper has hashed.  Errors: IO (the file changes),
+ * and those of reading it. */
+static int check_sent(lane_t *lane, struct xd_error *err)
+{
+    const struct xd_upload *u = lane->worker->upload;
+    char hex[XD_HASH_HEX_MAX + 1];
+    int rc = xd_origin_check(u->origin, err);
+
+    if (rc < 0)
+        return rc;
+    if (lane->in_order && lane->n_sent == length_of(lane))
+        xd_hasher_end(lane->sent, hex);
+    else
+        rc = hash_range(lane, lane->range, hex, err);
+    if (rc == 0 && strcmp(hex, u->digests[lane->extent]) != 0)
+        rc = xd_fail(err, XD_E_IO,
+                     "%s: its bytes %" PRIu64 "-%" PRIu64
+                     " were changed while they were sent",
+                     u->file_name, lane->range.begin, lane->range.end - 1);
+    return rc;
+}
+
+static void end_put(lane_t *lane)
+{
+    struct xd_error error;
+
+    if (lane->is_done && check_sent(lane, &error) < 0)
+        fail_upload(lane, &error);
+    else if (lane->is_done)
+        prove(lane);
+    else if (lane->failure == XD_TASK_EXISTS && lane->object.manage)
+        look(lane);
+    else
+        clear(lane, &lane->error, lane->failure != XD_TASK_MAY_PASS,
+              lane->retry_after);
+}
+
+/* Its name has 128 bits that only this upload knows: it is ours. */
+static void end_look(lane_t *lane)
+{
+    struct xd_error error;
+
+    if (lane->is_done && lane->size == length_of(lane)) {
+        lane->samples_left = SAMPLES_OF_FOUND;
+        prove(lane);
+        return;
+    }
+    xd_fail(&error, XD_E_NET,
+            "%s: an earlier attempt has left %" PRIu64 " of %" PRIu64 " bytes",
+            xd_store_name(lane->worker->store), lane->size, length_of(lane));
+    clear(lane, lane->is_done ? &error : &lane->error, false, 0);
+}
+
+static void end_proof(lane_t *lane)
+{
+    struct xd_error error;
+
+    if (lane->is_done && lane->is_same) {
+        if (--lane->samples_left > 0)
+            prove(lane);
+        else
+            xd_worker_complete(lane->worker, lane);
+    } else if (lane->is_done) {
+        xd_fail(&error, XD_E_CORRUPT,
+                "%s: it returns other bytes than were sent to it, at %" PRIu64
+                " of an object of %" PRIu64,
+                xd_store_name(lane->worker->store), lane->sample.begin,
+                length_of(lane));
+        clear(lane, &error, true, 0);
+    } else {
+        xd_fail_because(&error, XD_E_NET, &lane->error,
+                        "%s: what was sent to it cannot be read back: %s",
+                        xd_store_name(lane->worker->store), lane->error.msg);
+        clear(lane, &error, lane->failure != XD_TASK_MAY_PASS,
+              lane->retry_after);
+    }
+}
+
+void xd_lane_step(lane_t *lane)
+{
+    lane->has_ended = false;
+    switch (lane->state) {
+    case XD_LANE_FREE:
+        break;
+    case XD_LANE_PUTS:
+        end_put(lane);
+        break;
+    case XD_LANE_LOOKS:
+        end_look(lane);
+        break;
+    case XD_LANE_PROVES:
+        end_proof(lane);
+        break;
+    case XD_LANE_CLEARS: /* what cannot be cleared stays: nothing names it */
+        xd_worker_give_back(lane->worker, lane);
+        break;
+    }
+}
+
+void xd_lane_fini(lane_t *lane)
+{
+    xd_object_fini(&lane->object);
+    xd_hasher_free(lane->sent);
+    xd_free(lane->bytes);
+}

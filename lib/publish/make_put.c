@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The upload of a file of this machine, which has no manifest yet. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "publish/make_hashes.h"
+#include "publish/make_upload.h"
+
+/* Whether what an earlier run has left is gone on with: *out.  Errors: IO (there
+ * is something else), STATE. */
+static int look_at_inventory(const struct xd_upload *u, const char *path,
+                             bool *out, struct xd_error *err)
+{
+    const struct xd_manifest *there = xd_inventory_manifest(u->inventory);
+    struct xd_inventory_note note;
+
+    *out = false;
+    if (!there)
+        return 0;
+    if (!xd_inventory_is_unfinished(u->inventory, &note)) {
+        if (u->options.force)
+            return 0;
+        return xd_fail(err, XD_E_IO,
+                       "%s: there is a manifest of that name already: to "
+                       "replace it, use --force",
+                       path);
+    }
+    if (there->files[0].size == xd_origin_size(u->origin) &&
+        strcmp(note.stamp, xd_origin_stamp(u->origin)) == 0) {
+        *out = true;
+        return 0;
+    }
+    if (u->options.force)
+        return 0;
+    return xd_fail(err, XD_E_STATE,
+                   "%s is not the file whose upload was begun, or was changed "
+                   "since: to begin anew, use --force",
+                   u->file_name);
+}
+
+static int make_pieces(struct xd_upload *u, uint64_t size, struct xd_error *err)
+{
+    struct xd_model_pieces *p = &u->pieces;
+
+    *p = (struct xd_model_pieces){.algorithm = "sha-256",
+                                  .piece_bytes = xd_make_piece_bytes(size),
+                                  .stride = 65};
+    p->n = (size_t)((size + p->piece_bytes - 1) / p->piece_bytes);
+    p->hex = xd_alloc(p->n + 1, p->stride);
+    return p->hex ? 0 : xd_fail_nomem(err);
+}
+
+static void count_replicas(struct xd_upload *u)
+{
+    const struct xd_model_file *f =
+        &xd_inventory_manifest(u->inventory)->files[0];
+
+    for (size_t i = 0; i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+
+        for (size_t k = 0; k < e->n_replicas; k++)
+            xd_upload_count_replica(
+                u, e, xd_upload_store_of(u, f, e->first_replica + k), true);
+    }
+}
+
+static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
+{
+    const uint64_t size = xd_origin_size(u->origin);
+    int rc =
+        xd_upload_add_extents(u, (struct xd_range){0, size}, u->copies, err);
+
+    if (rc == 0)
+        rc = make_pieces(u, size, err);
+    if (rc == 0)
+        rc = xd_upload_make_room(u, err);
+    if (rc == 0 && goes_on)
+        count_replicas(u);
+    return rc;
+}
+
+static int make(struct xd_upload *u, const char *path,
+                const struct xd_upload_wish *wish, struct xd_error *err)
+{
+    struct xd_inventory_note noted;
+    bool goes_on = false;
+    int rc = xd_origin_open(&u->origin, path, err);
+
+    if (rc < 0)
+        return rc;
+    u->makes_manifest = true;
+    u->file_name = xd_strdup(xd_path_name(path));
+    rc = u->file_name ? xd_upload_open(u, wish, err) : xd_fail_nomem(err);
+    if (rc == 0)
+        rc = look_at_inventory(u, wish->manifest, &goes_on, err);
+    if (rc == 0)
+        rc = xd_upload_make_note(
+            u, xd_wish_extent_bytes(wish, xd_origin_size(u->origin)), err);
+    if (rc == 0 && goes_on && xd_inventory_is_unfinished(u->inventory, &noted))
+        u->note = noted;
+    if (rc == 0)
+        rc = xd_inventory_begin(u->inventory, &u->note, !goes_on, u->file_name,
+                                xd_origin_size(u->origin), err);
+    return rc == 0 ? make_plan(u, goes_on, err) : rc;
+}
+
+int xd_upload_new(struct xd_upload **out, const char *path,
+                  const struct xd_upload_wish *wish, const struct xd_options *o,
+                  struct xd_error *err)
+{
+    struct xd_upload_wish w;
+    struct xd_upload *u;
+    int rc = xd_upload_begin(&u, &w, wish, o, err);
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    rc = make(u, path, &w, err);
+    if (rc < 0) {
+        xd_upload_unmake(u);
+        return rc;
+    }
+    *out = u;
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How uploads are made before they start: what all have in common.
+ *
+ *     begin() -> an origin -> open() -> extents -> plan() -> end()
+ */
+#ifndef XD_PUBLISH_MAKE_UPLOAD_H
+#define XD_PUBLISH_MAKE_UPLOAD_H
+
+#include "publish/upload.h"
+
+/* How many copies the wish wants. */
+unsigned xd_wish_copies(const struct xd_upload_wish *w);
+
+/* "exnode" or "metalink". */
+const char *xd_wish_format(const struct xd_upload_wish *w);
+
+/* The length of extents of a file of `size` bytes. */
+uint64_t xd_wish_extent_bytes(const struct xd_upload_wish *w, uint64_t size);
+
+/* An upload that has nothing yet, and what `wish` says as far as it is known: *out
+ * is the caller's, to release with xd_upload_unmake().
+ * Errors: INVAL (a wish that cannot be granted), NOMEM. */
+int xd_upload_begin(struct xd_upload **out, struct xd_upload_wish *out_wish,
+                    const struct xd_upload_wish *wish,
+                    const struct xd_options *o, struct xd_error *err);
+
+/* Its stores; and the manifests that are there, which are kept from others.
+ * Errors: INVAL (a URL that is none of a store, one twice), IO, MANIFEST, NOMEM. */
+int xd_upload_open(struct xd_upload *u, const struct xd_upload_wish *wish,
+                   struct xd_error *err);
+
+/* A new name for its objects.  Errors: IO, NOMEM. */
+int xd_upload_make_note(struct xd_upload *u, uint64_t extent_bytes,
+                        struct xd_error *err);
+
+/* Of the whole file; `wanted` copies of each extent.  Errors: NOMEM. */
+int xd_upload_add_extents(struct xd_upload *u, struct xd_range range,
+                          unsigned wanted, struct xd_error *err);
+
+/* The store that a replica lies on; n_workers: none of ours. */
+size_t xd_upload_store_of(const struct xd_upload *u,
+                          const struct xd_model_file *f, size_t place);
+
+/* Once all extents are known.  Errors: NOMEM. */
+int xd_upload_make_room(struct xd_upload *u, struct xd_error *err);
+
+/* A replica that is there: what an earlier run has made counts, if `goes_on`;
+ * where there is another, its store gets no copy of the same bytes. */
+void xd_upload_count_replica(struct xd_upload *u,
+                             const struct xd_model_extent *e, size_t store,
+                             bool goes_on);
+
+#endif

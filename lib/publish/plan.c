@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/plan.h"
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/rate.h"
+
+/* What a store has to do with an extent. */
+enum place { FREE, UNDER_WAY, HELD, FORBIDDEN };
+
+struct extent {
+    struct xd_range range;
+    unsigned wanted, n_copies; /* there, and under way */
+};
+
+struct store {
+    struct xd_rate rate; /* since something is under way */
+    double known;        /* bytes per second, as it was before; 0: not known */
+    uint64_t under_way;  /* bytes, of which so many were sent: */
+    uint64_t sent;
+    bool is_dropped;
+};
+
+struct xd_plan {
+    /* Constant after new(). */
+    size_t n_stores;
+    bool stripes;
+
+    struct store *stores;
+    struct extent *extents;
+    unsigned char *places; /* of each extent at each store: an enum place */
+    size_t n, capacity, places_capacity, n_ready;
+    size_t n_missing; /* copies */
+};
+
+static unsigned char *place_of(const struct xd_plan *p, size_t extent,
+                               size_t store)
+{
+    return &p->places[extent * p->n_stores + store];
+}
+
+int xd_plan_new(struct xd_plan **out, size_t n_stores, bool stripes,
+                struct xd_error *err)
+{
+    struct xd_plan *p = xd_alloc(1, sizeof *p);
+
+    *out = NULL;
+    if (!p)
+        return xd_fail_nomem(err);
+    p->n_stores = n_stores;
+    p->stripes = stripes;
+    p->stores = xd_alloc(n_stores, sizeof *p->stores);
+    if (!p->stores) {
+        xd_free(p);
+        return xd_fail_nomem(err);
+    }
+    *out = p;
+    return 0;
+}
+
+void xd_plan_free(struct xd_plan *p)
+{
+    if (!p)
+        return;
+    xd_free(p->stores);
+    xd_free(p->extents);
+    xd_free(p->places);
+    xd_free(p);
+}
+
+int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
+                struct xd_error *err)
+{
+    struct extent *extents =
+        xd_grow(p->extents, p->n, &p->capacity, sizeof *extents);
+
+    if (!extents)
+        return xd_fail_nomem(err);
+    p->extents = extents;
+    if (p->n == p->places_capacity &&
+        xd_lengthen(&p->places, p->n * p->n_stores, p->capacity * p->n_stores,
+                    sizeof *p->places) < 0)
+        return xd_fail_nomem(err);
+    p->places_capacity = p->capacity;
+    extents[p->n++] = (struct extent){.range = range, .wanted = wanted};
+    p->n_missing += wanted;
+    return 0;
+}
+
+bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
+{
+    struct extent *e = &p->extents[extent];
+
+    if (*place_of(p, extent, store) == HELD)
+        return false;
+    *place_of(p, extent, store) = HELD;
+    p->n_missing -= e->n_copies < e->wanted;
+    e->n_copies++;
+    return true;
+}
+
+void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
+{
+    if (*place_of(p, extent, store) == FREE)
+        *place_of(p, extent, store) = FORBIDDEN;
+}
+
+void xd_plan_ready(struct xd_plan *p, size_t n)
+{
+    p->n_ready = n;
+}
+
+size_t xd_plan_n_extents(const struct xd_plan *p)
+{
+    return p->n;
+}
+
+struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent)
+{
+    return p->extents[extent].range;
+}
+
+/* Bytes of the extents that a copy is missing of, and not under way. */
+static uint64_t unsent(const struct xd_plan *p)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct extent *e = &p->extents[i];
+
+        if (e->n_copies < e->wanted)
+            bytes += xd_range_length(e->range) * (e->wanted - e->n_copies);
+    }
+    return bytes;
+}
+
+/* A rate is one once it was measured for so long. */
+#define MEASURE (XD_SECOND / 2)
+
+/* Bytes per second; 0: not known. */
+static double rate_of(struct store *s, xd_usec now)
+{
+    const bool is_measured =
+        s->rate.first > 0 && now >= s->rate.first + MEASURE;
+
+    return s->known > 0 && !is_measured ? s->known : xd_rate_get(&s->rate, now);
+}
+
+static uint64_t left_at(const struct store *s)
+{
+    return s->under_way > s->sent ? s->under_way - s->sent : 0;
+}
+
+/*
+ * Seconds until the other stores could have sent all that is missing: together,
+ * and the first of them that may have `extent` that one.  < 0: not known.
+ */
+static double others_end(const struct xd_plan *p, size_t extent, size_t store,
+                         xd_usec now)
+{
+    const uint64_t length = xd_range_length(p->extents[extent].range);
+    double bytes = (double)unsent(p), rates = 0, soonest = -1;
+
+    for (size_t i = 0; i < p->n_stores; i++) {
+        struct store *s = &p->stores[i];
+        const double rate = rate_of(s, now);
+
+        if (i == store || s->is_dropped || rate <= 0)
+            continue;
+        rates += rate;
+        bytes += (double)left_at(s);
+        if (*place_of(p, extent, i) != FREE)
+            continue;
+        const double end = (double)(left_at(s) + length) / rate;
+        if (soonest < 0 || end < soonest)
+            soonest = end;
+    }
+    if (soonest < 0)
+        return -1;
+    return bytes / rates > soonest ? bytes / rates : soonest;
+}
+
+/* Whether the others would have sent the extent before the store could. */
+static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
+                    xd_usec now)
+{
+    struct store *s = &p->stores[store];
+    const double rate = rate_of(s, now);
+    const double others = others_end(p, extent, store, now);
+    const uint64_t bytes =
+        left_at(s) + xd_range_length(p->extents[extent].range);
+
+    return rate > 0 && others >= 0 && (double)bytes / rate > others;
+}
+
+static bool may_get(const struct xd_plan *p, size_t extent, size_t store)
+{
+    const struct extent *e = &p->extents[extent];
+
+    return e->n_copies < e->wanted && *place_of(p, extent, store) == FREE;
+}
+
+/* With whole copies: so many of the stores that are left are used as an extent
+ * wants copies; the first ones. */
+static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
+{
+    size_t before = 0;
+
+    for (size_t i = 0; i < store; i++)
+        before += !p->stores[i].is_dropped;
+    return before >= p->extents[extent].wanted;
+}
+
+/*
+ * How much the extent needs this store: the copies that it wants yet, against what
+ * the other stores that may have them can send.  So a slow store takes what a fast
+ * one has, and leaves to that what it has not.
+ */
+static double need(const struct xd_plan *p, size_t extent, size_t store,
+                   xd_usec now)
+{
+    const struct extent *e = &p->extents[extent];
+    double others = 1; /* byte per second */
+
+    for (size_t i = 0; i < p->n_stores; i++) {
+        struct store *s = &p->stores[i];
+
+        if (i != store && !s->is_dropped && *place_of(p, extent, i) == FREE)
+            others += rate_of(s, now);
+    }
+    return (double)(e->wanted - e->n_copies) / others;
+}
+
+static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
+{
+    size_t best = XD_PLAN_NONE;
+    double most = 0;
+
+    for (size_t i = 0; i < p->n_ready; i++) {
+        if (!may_get(p, i, store))
+            continue;
+        if (!p->stripes) {
+            if (!stands_by(p, i, store))
+                return i;
+        } else if (need(p, i, store, now) > most) {
+            most = need(p, i, store, now);
+            best = i;
+        }
+    }
+    return best != XD_PLAN_NONE && !is_late(p, best, store, now) ? best
+                                                                 : XD_PLAN_NONE;
+}
+
+bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
+{
+    if (extent >= p->n || !may_get(p, extent, store))
+        return false;
+    *place_of(p, extent, store) = UNDER_WAY;
+    p->extents[extent].n_copies++;
+    p->stores[store].under_way += xd_range_length(p->extents[extent].range);
+    return true;
+}
+
+size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now)
+{
+    const size_t i =
+        p->stores[store].is_dropped ? XD_PLAN_NONE : choose(p, store, now);
+
+    if (i != XD_PLAN_NONE)
+        (void)xd_plan_take(p, i, store);
+    return i;
+}
+
+void xd_plan_sent(struct xd_plan *p, size_t store, uint64_t bytes, xd_usec now)
+{
+    xd_rate_add(&p->stores[store].rate, now, bytes);
+    p->stores[store].sent += bytes;
+}
+
+xd_usec xd_plan_left(struct xd_plan *p, size_t store, xd_usec now)
+{
+    struct store *s = &p->stores[store];
+    const double rate = rate_of(s, now);
+
+    if (left_at(s) == 0)
+        return 0;
+    return rate > 0 ? (xd_usec)((double)left_at(s) / rate * (double)XD_SECOND)
+                    : XD_NEVER;
+}
+
+/* It is under way no more.  What was sent of it has to do with the rest only if
+ * more than one is. */
+static void end(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
+{
+    struct store *s = &p->stores[store];
+    const uint64_t length = xd_range_length(p->extents[extent].range);
+
+    XD_ASSERT(*place_of(p, extent, store) == UNDER_WAY);
+    s->under_way -= length;
+    s->sent = s->under_way == 0 || s->sent < length ? 0 : s->sent - length;
+    if (s->under_way > 0)
+        return;
+    s->known = rate_of(s, now);
+    s->rate = (struct xd_rate){.first = 0};
+}
+
+void xd_plan_done(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
+{
+    end(p, extent, store, now);
+    *place_of(p, extent, store) = HELD;
+    p->n_missing--;
+}
+
+void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
+{
+    end(p, extent, store, now);
+    *place_of(p, extent, store) = FREE;
+    p->extents[extent].n_copies--;
+}
+
+void xd_plan_drop(struct xd_plan *p, size_t store)
+{
+    p->stores[store].is_dropped = true;
+}
+
+bool xd_plan_is_dropped(const struct xd_plan *p, size_t store)
+{
+    return p->stores[store].is_dropped;
+}
+
+size_t xd_plan_missing(const struct xd_plan *p)
+{
+    return p->n_missing;
+}
+
+bool xd_plan_is_stuck(const struct xd_plan *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        for (size_t k = 0; k < p->n_stores; k++) {
+            if (*place_of(p, i, k) == UNDER_WAY ||
+                (may_get(p, i, k) && !p->stores[k].is_dropped))
+                return false;
+        }
+    }
+    return p->n_missing > 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which extent goes to which store next.
+ *
+ *     extents   0     1     2     3          a copy: on a store, or on its way
+ *     copies    2/2   1/2   0/2   0/2        of those that are wanted
+ *
+ * No store gets two copies of one extent.  Either some stores get whole copies, as
+ * many as copies are wanted, and the others stand by; or extents go to whichever
+ * store is free (`stripes`), first what the others can do least for.  A store takes
+ * no extent that it would have sent after the others could have: all end together.
+ *
+ * Pure: time is an argument.  Not thread-safe.
+ */
+#ifndef XD_PUBLISH_PLAN_H
+#define XD_PUBLISH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <xdownload/error.h>
+
+#include "base/range.h"
+#include "base/time.h"
+
+struct xd_plan;
+
+#define XD_PLAN_NONE SIZE_MAX /* no extent */
+
+/* Errors: NOMEM. */
+int xd_plan_new(struct xd_plan **out, size_t n_stores, bool stripes,
+                struct xd_error *err);
+void xd_plan_free(struct xd_plan *p); /* NULL does nothing */
+
+/* The next extent, from 0 on, of which so many copies are wanted.
+ * Errors: NOMEM. */
+int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
+                struct xd_error *err);
+
+/* The store has a copy of it already, or must not get one.  hold() returns false
+ * if that is known. */
+bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store);
+void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store);
+
+/* Extents before this one may be sent; all others not yet. */
+void xd_plan_ready(struct xd_plan *p, size_t n);
+
+size_t xd_plan_n_extents(const struct xd_plan *p);
+struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
+
+/* The extent that the store is to be sent now, which is under way then; or
+ * XD_PLAN_NONE. */
+size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);
+
+/* That one is under way to the store, as an earlier run has left it; false if the
+ * store has it, must not get it, or no copy of it is missing. */
+bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store);
+
+/* So many bytes more were sent to the store. */
+void xd_plan_sent(struct xd_plan *p, size_t store, uint64_t bytes, xd_usec now);
+
+/* All bytes of what is under way to the store were sent within this time, as far
+ * as its rate tells; XD_NEVER: that is not known. */
+xd_usec xd_plan_left(struct xd_plan *p, size_t store, xd_usec now);
+
+/* What became of an extent that was under way. */
+void xd_plan_done(struct xd_plan *p, size_t extent, size_t store, xd_usec now);
+void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store,
+                    xd_usec now);
+
+/* The store gets no more; what it has counts. */
+void xd_plan_drop(struct xd_plan *p, size_t store);
+bool xd_plan_is_dropped(const struct xd_plan *p, size_t store);
+
+/* Copies that are wanted and not there. */
+size_t xd_plan_missing(const struct xd_plan *p);
+
+/* Whether none of those can be made any more: no store that is left may get it.
+ * Nothing is under way then. */
+bool xd_plan_is_stuck(const struct xd_plan *p);
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dropping replicas: which ones; what of their objects may be removed; that what
+ * stays is right; both manifests; and only then the objects.
+ *
+ *     killed in between: what the private manifest notes as pending is removed by
+ *     the next call, after the same proof
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/copy_out.h"
+#include "manifest/edit.h"
+#include "publish/upkeep.h"
+
+#define RANDOM_DIGITS ((size_t)XD_INVENTORY_NAME_SIZE - 1)
+
+struct drop {
+    struct xd_upkeep *upkeep;
+    const char *from;
+    bool is_host, keeps_objects;
+    struct xd_url typed; /* if it is no host */
+    bool *dropped;       /* of each replica of the file */
+};
+
+/* ---- which ones ---- */
+
+static int take_from(struct drop *d, const char *from, struct xd_error *err)
+{
+    d->from = from;
+    if (!from || from[0] == '\0')
+        return xd_fail(err, XD_E_INVAL,
+                       "no host or store is given to drop from");
+    if (!strstr(from, "://")) {
+        d->is_host = true;
+        return xd_is_host(from)
+                   ? 0
+                   : xd_fail(err, XD_E_INVAL,
+                             "%s: neither a host, as HOST or HOST:PORT, nor "
+                             "the URL of a store",
+                             from);
+    }
+    (void)xd_url_parse(&d->typed, from);
+    return xd_stores_add(&d->upkeep->stores, from, &d->upkeep->options, err);
+}
+
+/* For sentences. */
+static struct xd_url_name name_of(const struct drop *d)
+{
+    struct xd_url_name name;
+
+    if (!d->is_host)
+        return xd_url_name(&d->typed);
+    strncpy(name.s, d->from, sizeof name.s - 1);
+    name.s[sizeof name.s - 1] = '\0';
+    return name;
+}
+
+static bool is_managed_there(const struct drop *d, const char *manage)
+{
+    struct xd_url url;
+
+    if (!manage)
+        return false;
+    if (!d->is_host)
+        return xd_store_has(d->upkeep->stores.list[0], manage);
+    return xd_url_parse(&url, manage) && xd_url_is_at(&url, d->from);
+}
+
+/* A replica of `f`. */
+static bool is_there(const struct drop *d, const struct xd_model_file *f,
+                     size_t place)
+{
+    const struct xd_url *url = &f->urls[place];
+
+    if (d->is_host)
+        return xd_url_is_at(url, d->from);
+    if (is_managed_there(d, xd_upkeep_manage(d->upkeep, f, place)))
+        return true;
+    return url->is_valid && url->scheme == XD_SCHEME_IBP
+               ? xd_url_same_origin(url, &d->typed)
+               : xd_store_has(d->upkeep->stores.list[0],
+                              xd_model_replica_row(f, place).url);
+}
+
+static struct xd_range range_of(const struct xd_model_extent *e)
+{
+    return (struct xd_range){e->offset, e->length == XD_SIZE_UNKNOWN
+                                            ? XD_SIZE_UNKNOWN
+                                            : e->offset + e->length};
+}
+
+static int select_replicas(struct drop *d, struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+    const struct xd_model_file *f = u->file;
+
+    d->dropped = xd_alloc(xd_upkeep_n_places(u->file) + 1, sizeof *d->dropped);
+    if (!d->dropped)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+
+        for (size_t k = 0; k < e->n_replicas; k++) {
+            const size_t place = e->first_replica + k;
+            struct xd_upkeep_row *row;
+
+            if (!is_there(d, f, place))
+                continue;
+            d->dropped[place] = true;
+            row = xd_upkeep_add(u, range_of(e), &f->urls[place],
+                                xd_upkeep_manage(u, f, place));
+            if (!row)
+                return xd_fail_nomem(err);
+            row->state = XD_UPKEEP_KEPT;
+            row->place = place;
+        }
+    }
+    return 0;
+}
+
+/* What an earlier call has not come to. */
+static int select_pending(struct drop *d, struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+    const struct xd_object *o;
+    uint64_t begin;
+
+    for (size_t i = 0;
+         (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
+        struct xd_upkeep_row *row;
+        struct xd_url url;
+
+        if (!is_managed_there(d, o->manage))
+            continue;
+        (void)xd_url_parse(&url, o->read ? o->read : o->manage);
+        row =
+            xd_upkeep_add(u, (struct xd_range){begin, begin}, &url, o->manage);
+        if (!row)
+            return xd_fail_nomem(err);
+        row->state = XD_UPKEEP_KEPT;
+    }
+    return 0;
+}
+
+/* The first bytes that nothing else would hold; empty: there are none. */
+static int find_hole(const struct drop *d, struct xd_range *out)
+{
+    const struct xd_model_file *f = d->upkeep->file;
+    struct xd_rangeset kept;
+    int rc = 0;
+
+    xd_rangeset_init(&kept);
+    for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+        size_t n = 0;
+
+        for (size_t k = 0; k < e->n_replicas; k++)
+            n += !d->dropped[e->first_replica + k];
+        if (n > 0)
+            rc = xd_rangeset_add(&kept, range_of(e));
+    }
+    *out = xd_rangeset_next_gap(&kept, (struct xd_range){0, f->size});
+    xd_rangeset_fini(&kept);
+    return rc;
+}
+
+static int check_copies(const struct drop *d, struct xd_error *err)
+{
+    const struct xd_model_file *f = d->upkeep->file;
+    struct xd_range hole;
+
+    if (find_hole(d, &hole) < 0)
+        return xd_fail_nomem(err);
+    if (xd_range_is_empty(hole))
+        return 0;
+    if (f->size == XD_SIZE_UNKNOWN)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s has the only copy of %s, and nothing was dropped: "
+                       "place another one first",
+                       name_of(d).s, f->path ? f->path : "the file");
+    return xd_fail(err, XD_E_INVAL,
+                   "%s has the only copy of bytes %" PRIu64 "-%" PRIu64
+                   " of %s, and nothing was dropped: place another one first",
+                   name_of(d).s, hole.begin, hole.end - 1,
+                   f->path ? f->path : "the file");
+}
+
+/* ---- what stays ---- */
+
+static int edit(const struct drop *d, struct xd_manifest **out,
+                struct xd_error *err)
+{
+    return xd_manifest_edit(out, d->upkeep->manifest, 0,
+                            &(struct xd_edit){.dropped = d->dropped}, err);
+}
+
+/* A mapping that a manifest has twice is one replica of the model, and both are
+ * written: the other one would name what is gone. */
+static int check_twins(const struct drop *d, struct xd_error *err)
+{
+    struct xd_manifest *m = NULL, *again = NULL;
+    char *text = NULL;
+    size_t len, n = 0;
+    int rc = edit(d, &m, err);
+
+    if (rc == 0 && m->files[0].n_extents > 0)
+        rc = xd_manifest_write_secrets(&text, m, 0, "exnode", &len, err);
+    if (rc == 0 && text)
+        rc = xd_manifest_parse(&again, text, len, NULL, err);
+    for (size_t i = 0;
+         rc == 0 && again && i < xd_upkeep_n_places(&again->files[0]); i++)
+        n += is_there(d, &again->files[0], i);
+    if (rc == 0 && n > 0)
+        rc = xd_fail(err, XD_E_MANIFEST,
+                     "%s: %s has %zu replicas that the manifest describes "
+                     "twice: remove one of the mappings",
+                     d->upkeep->path, name_of(d).s, n);
+    xd_manifest_text_free(text);
+    xd_manifest_unref(again);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+/* ---- which objects ---- */
+
+/* The names by which what stays is read and managed, in order. */
+struct names {
+    const char **list;
+    size_t n;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_kept(const struct drop *d, struct names *out,
+                     struct xd_error *err)
+{
+    const struct xd_upkeep *u = d->upkeep;
+    const size_t n_places = xd_upkeep_n_places(u->file);
+
+    *out = (struct names){.list =
+                              xd_alloc(2 * n_places + 1, sizeof(const char *))};
+    if (!out->list)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < n_places; i++) {
+        const char *manage = xd_upkeep_manage(u, u->file, i);
+
+        if (d->dropped[i])
+            continue;
+        out->list[out->n++] = xd_model_replica_row(u->file, i).url;
+        if (manage)
+            out->list[out->n++] = manage;
+    }
+    qsort(out->list, out->n, sizeof *out->list, by_text);
+    return 0;
+}
+
+static bool has_name(const struct names *names, const char *name)
+{
+    return bsearch(&name, names->list, names->n, sizeof *names->list,
+                   by_text) != NULL;
+}
+
+/* Whether an upload has called it so: "HEX-OFFSET".  Capabilities of IBP are
+ * secrets anyway. */
+static bool is_of_upload(const char *manage)
+{
+    const char *slash = strrchr(manage, '/');
+    const char *name = slash ? slash + 1 : manage;
+    struct xd_url url;
+
+    if (xd_url_parse(&url, manage) && url.scheme == XD_SCHEME_IBP)
+        return true;
+    return strspn(name, "0123456789abcdef") == RANDOM_DIGITS &&
+           name[RANDOM_DIGITS] == '-' && name[RANDOM_DIGITS + 1] != '\0' &&
+           name[RANDOM_DIGITS + 1 +
+                strspn(name + RANDOM_DIGITS + 1, "0123456789")] == '\0';
+}
+
+static int refuse(const struct drop *d, const struct xd_upkeep_row *row,
+                  const char *why, struct xd_error *err)
+{
+    return xd_fail(err, XD_E_INVAL,
+                   "%s: its object %s, so that it is not removed, and nothing "
+                   "was dropped: to drop it from the manifests alone, keep the "
+                   "objects (keep-objects)",
+                   row->shown_url[0] ? row->shown_url : name_of(d).s, why);
+}
+
+/* The store at which it may be removed. */
+static int find_store(struct drop *d, struct xd_upkeep_row *row,
+                      struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+
+    if (!is_managed_there(d, row->object.manage))
+        return refuse(d, row,
+                      d->is_host ? "is not managed at that host: give the URL "
+                                   "of its store"
+                                 : "is not in that store",
+                      err);
+    if (!is_of_upload(row->object.manage))
+        return refuse(d, row, "has no name that an upload gives", err);
+    return xd_stores_make(&row->store, &u->stores, row->object.manage,
+                          &u->options, err);
+}
+
+/* A job for each object, of rows that stand in order. */
+static void make_jobs(struct xd_upkeep *u, struct xd_upkeep_row **rows,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bool is_new = i == 0 || strcmp(rows[i - 1]->object.manage,
+                                             rows[i]->object.manage) != 0;
+
+        if (is_new)
+            u->jobs[u->n_jobs++] = (struct xd_job){.store = rows[i]->store,
+                                                   .kind = XD_TASK_DELETE,
+                                                   .object = &rows[i]->object};
+        rows[i]->job = u->n_jobs - 1;
+    }
+}
+
+static int by_manage(const void *a, const void *b)
+{
+    const struct xd_upkeep_row *x = *(struct xd_upkeep_row *const *)a;
+    const struct xd_upkeep_row *y = *(struct xd_upkeep_row *const *)b;
+
+    return strcmp(x->object.manage, y->object.manage);
+}
+
+static int select_objects(struct drop *d, struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+    struct xd_upkeep_row **rows =
+        xd_alloc(u->n + 1, sizeof(struct xd_upkeep_row *));
+    struct names kept = {NULL};
+    size_t n = 0;
+    int rc = rows ? list_kept(d, &kept, err) : xd_fail_nomem(err);
+
+    u->jobs = xd_alloc(u->n + 1, sizeof *u->jobs);
+    if (!u->jobs && rc == 0)
+        rc = xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i < u->n; i++) {
+        struct xd_upkeep_row *row = &u->rows[i];
+
+        if (d->keeps_objects || !row->object.manage ||
+            has_name(&kept, row->object.manage))
+            continue;
+        rc = find_store(d, row, err);
+        rows[n++] = row;
+    }
+    if (rc == 0) {
+        qsort(rows, n, sizeof *rows, by_manage);
+        make_jobs(u, rows, n);
+    }
+    xd_free(kept.list);
+    xd_free(rows);
+    return rc;
+}
+
+static int prove(const struct drop *d, struct xd_error *err)
+{
+    struct xd_manifest *m;
+    int rc;
+
+    if (d->upkeep->n_jobs == 0)
+        return 0;
+    rc = edit(d, &m, err);
+    if (rc < 0)
+        return rc;
+    rc = xd_upkeep_prove(d->upkeep, m, err);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+/* ---- doing it ---- */
+
+/* From here on a later call knows what is to be removed. */
+static int note_objects(struct xd_upkeep *u, struct xd_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < u->n; i++)
+        if (u->rows[i].place == SIZE_MAX && u->rows[i].job == XD_UPKEEP_NO_JOB)
+            xd_inventory_unset_pending(u->inventory, u->rows[i].object.manage);
+    for (size_t i = 0; rc == 0 && i < u->n_jobs; i++)
+        rc = xd_inventory_set_pending(u->inventory, 0, u->jobs[i].object, err);
+    return rc;
+}
+
+static void take_results(struct xd_upkeep *u)
+{
+    for (size_t i = 0; i < u->n_jobs; i++)
+        if (u->jobs[i].has_ended)
+            xd_inventory_unset_pending(u->inventory, u->jobs[i].object->manage);
+    for (size_t i = 0; i < u->n; i++) {
+        struct xd_upkeep_row *row = &u->rows[i];
+        const struct xd_job *c =
+            row->job == XD_UPKEEP_NO_JOB ? NULL : &u->jobs[row->job];
+        struct xd_error error;
+
+        if (!c)
+            continue;
+        row->state = c->is_done ? XD_UPKEEP_DONE : XD_UPKEEP_FAILED;
+        if (c->error) {
+            error = xd_kept_error_get(c->error);
+            xd_upkeep_fail(row, XD_UPKEEP_FAILED, &error);
+        }
+    }
+}
+
+static int remove_objects(struct drop *d, struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+    struct xd_error error;
+    int rc, written;
+
+    if (u->n_jobs == 0)
+        return 0;
+    rc = xd_jobs_run(u->jobs, u->n_jobs, &u->options, err);
+    take_results(u);
+    written = xd_upkeep_write(u, &error);
+    if (rc == 0 && written < 0) {
+        rc = written;
+        if (err)
+            *err = error;
+    }
+    return rc;
+}
+
+static int drop(struct drop *d, struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+    int rc = select_replicas(d, err);
+
+    if (rc == 0)
+        rc = select_pending(d, err);
+    if (rc == 0 && u->n == 0)
+        rc = xd_fail(err, XD_E_INVAL, "%s: %s names no replica there",
+                     name_of(d).s, u->path);
+    if (rc == 0)
+        rc = check_copies(d, err);
+    if (rc == 0)
+        rc = select_objects(d, err);
+    if (rc == 0)
+        rc = check_twins(d, err);
+    if (rc == 0)
+        rc = prove(d, err);
+    if (rc == 0)
+        rc = note_objects(u, err);
+    if (rc < 0)
+        return rc;
+    xd_inventory_drop(u->inventory, d->dropped);
+    rc = xd_upkeep_write(u, err);
+    return rc < 0 ? rc : remove_objects(d, err);
+}
+
+int xd_replicas_drop(struct xd_upkeep **out, const struct xd_drop_wish *wish,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_drop_wish w;
+    struct drop d = {.is_host = false};
+    int rc;
+
+    *out = NULL;
+    xd_copy_in(&w, sizeof w, wish);
+    rc = xd_upkeep_open(&d.upkeep, w.manifest, o, err);
+    if (rc < 0)
+        return rc;
+    d.keeps_objects = w.keeps_objects;
+    rc = take_from(&d, w.from, err);
+    if (rc == 0)
+        rc = drop(&d, err);
+    xd_inventory_drop(d.upkeep->inventory, NULL);
+    xd_free(d.dropped);
+    xd_upkeep_close(d.upkeep);
+    if (rc < 0) {
+        xd_upkeep_free(d.upkeep);
+        return rc;
+    }
+    *out = d.upkeep;
+    return 0;
+}

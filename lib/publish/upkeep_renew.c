@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Renewing replicas: allocations of IBP by what manages them; URLs that S3 has
+ * presigned by new ones; all others do not expire.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/copy_out.h"
+#include "os/clock.h"
+#include "publish/upkeep.h"
+
+struct renewal {
+    struct xd_upkeep *upkeep;
+    int64_t now;
+    uint64_t lifetime_s;
+    bool *dropped;       /* of each replica of the file: another one is added */
+    int64_t *expires_at; /* likewise; 0: as before */
+};
+
+/* Stores say what is too long for them; this keeps sums from overflowing. */
+#define LONGEST_S ((uint64_t)100 * 366 * 86400)
+
+/* ---- URLs that are good for a while ---- */
+
+static bool begins_with(const char *s, const char *head)
+{
+    return s && strncmp(s, head, strlen(head)) == 0;
+}
+
+/* A query of Signature Version 4, or of the one before. */
+static bool is_presigned(const char *read)
+{
+    return strstr(read, "X-Amz-Signature=") != NULL ||
+           (strstr(read, "AWSAccessKeyId=") && strstr(read, "Signature="));
+}
+
+/* A replica with another URL is another one, with all that put writes of it. */
+static int replace(struct renewal *r, struct xd_upkeep_row *row,
+                   const struct xd_model_extent *e, char *read,
+                   struct xd_error *err)
+{
+    const struct xd_object object = {.read = read,
+                                     .manage = row->object.manage,
+                                     .size = e->length,
+                                     .expires_at =
+                                         r->now + (int64_t)r->lifetime_s};
+    int rc = xd_inventory_add(r->upkeep->inventory, row->range, &object,
+                              e->sha256, err);
+
+    if (rc < 0)
+        return rc;
+    r->dropped[row->place] = true;
+    row->is_replaced = true;
+    row->expires_at = object.expires_at;
+    return 0;
+}
+
+static int presign(struct renewal *r, struct xd_upkeep_row *row,
+                   const struct xd_model_extent *e, struct xd_error *err)
+{
+    const struct xd_upkeep *u = r->upkeep;
+    const uint64_t most = xd_store_most_presign(row->store);
+    struct xd_error why;
+    char *read;
+    int rc;
+
+    if (most > 0 && r->lifetime_s > most) {
+        xd_fail(&why, XD_E_NET,
+                "%s: a presigned URL is good for %" PRIu64
+                " s at most, not for %" PRIu64 " s",
+                xd_store_name(row->store), most, r->lifetime_s);
+        xd_upkeep_fail(row, XD_UPKEEP_BEYOND, &why);
+        row->limit = most;
+        return 0;
+    }
+    if (xd_model_replica_row(u->file, row->place).offset > 0) {
+        xd_fail(&why, XD_E_INVAL, "%s: is a part of an object only",
+                row->shown_url);
+        xd_upkeep_fail(row, XD_UPKEEP_FAILED, &why);
+        return 0;
+    }
+    rc = xd_store_presign(row->store, row->object.manage, r->now, r->lifetime_s,
+                          &read, &why);
+    if (rc < 0) {
+        xd_upkeep_fail(row, XD_UPKEEP_FAILED, &why);
+        return 0;
+    }
+    rc = replace(r, row, e, read, err);
+    xd_free(read);
+    return rc;
+}
+
+/* ---- each replica ---- */
+
+static void leave(struct xd_upkeep_row *row, const char *words)
+{
+    struct xd_error why;
+
+    xd_fail(&why, XD_E_INVAL, "%s: %s", row->shown_url, words);
+    xd_upkeep_fail(row, XD_UPKEEP_UNMANAGED, &why);
+}
+
+static int take_s3(struct renewal *r, struct xd_upkeep_row *row,
+                   const struct xd_model_extent *e, struct xd_error *err)
+{
+    const char *read = xd_model_replica_row(r->upkeep->file, row->place).url;
+
+    row->state = XD_UPKEEP_ENDLESS;
+    if (!is_presigned(read))
+        return 0;
+    row->store = xd_stores_find(&r->upkeep->stores, row->object.manage);
+    if (row->store) {
+        row->state = XD_UPKEEP_DONE;
+        return presign(r, row, e, err);
+    }
+    leave(row, "its URL was presigned, and is made anew only if its bucket is "
+               "given: --to s3://BUCKET/PREFIX");
+    return 0;
+}
+
+static int take_ibp(struct renewal *r, struct xd_upkeep_row *row,
+                    struct xd_error *err)
+{
+    struct xd_upkeep *u = r->upkeep;
+    struct xd_error why;
+    int rc = xd_stores_make(&row->store, &u->stores, row->object.manage,
+                            &u->options, &why);
+
+    if (rc == XD_E_NOMEM)
+        return xd_fail_nomem(err);
+    if (rc < 0) {
+        row->store = NULL;
+        xd_upkeep_fail(row, XD_UPKEEP_FAILED, &why);
+        return 0;
+    }
+    row->state = XD_UPKEEP_FAILED; /* until it has ended */
+    row->job = u->n_jobs;
+    u->jobs[u->n_jobs++] =
+        (struct xd_job){.store = row->store,
+                        .kind = XD_TASK_RENEW,
+                        .until = r->now + (int64_t)r->lifetime_s};
+    return 0;
+}
+
+static int take_replica(struct renewal *r, const struct xd_model_extent *e,
+                        size_t place, struct xd_error *err)
+{
+    struct xd_upkeep *u = r->upkeep;
+    const struct xd_url *url = &u->file->urls[place];
+    const char *manage = xd_upkeep_manage(u, u->file, place);
+    struct xd_upkeep_row *row = xd_upkeep_add(
+        u, (struct xd_range){e->offset, e->offset + e->length}, url, manage);
+    struct xd_url managed;
+
+    if (!row)
+        return xd_fail_nomem(err);
+    row->place = place;
+    row->state = XD_UPKEEP_ENDLESS;
+    if (begins_with(manage, "s3://"))
+        return take_s3(r, row, e, err);
+    if (manage && xd_url_parse(&managed, manage) &&
+        managed.scheme == XD_SCHEME_IBP)
+        return take_ibp(r, row, err);
+    if (url->scheme == XD_SCHEME_IBP)
+        leave(row, "the private manifest does not say by what it is managed");
+    else if (is_presigned(xd_model_replica_row(u->file, place).url))
+        leave(row, "its URL was presigned, and the private manifest does not "
+                   "say of which object");
+    return 0;
+}
+
+static int take_replicas(struct renewal *r, struct xd_error *err)
+{
+    struct xd_upkeep *u = r->upkeep;
+    const struct xd_model_file *f = u->file;
+    const size_t n = xd_upkeep_n_places(f);
+    int rc = 0;
+
+    u->jobs = xd_alloc(n + 1, sizeof *u->jobs);
+    r->dropped = xd_alloc(n + 1, sizeof *r->dropped);
+    r->expires_at = xd_alloc(n + 1, sizeof *r->expires_at);
+    if (!u->jobs || !r->dropped || !r->expires_at)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+
+        for (size_t k = 0; rc == 0 && k < e->n_replicas; k++)
+            rc = take_replica(r, e, e->first_replica + k, err);
+    }
+    for (size_t i = 0; i < u->n; i++) /* which stay where they are now */
+        if (u->rows[i].job != XD_UPKEEP_NO_JOB)
+            u->jobs[u->rows[i].job].object = &u->rows[i].object;
+    return rc;
+}
+
+/* ---- what became of it ---- */
+
+static void take_result(struct renewal *r, struct xd_upkeep_row *row,
+                        const struct xd_job *c)
+{
+    struct xd_error why;
+
+    if (c->is_done) {
+        row->state = XD_UPKEEP_DONE;
+        row->expires_at = c->expires_at;
+        r->expires_at[row->place] = c->expires_at;
+        return;
+    }
+    if (!c->error)
+        return;
+    why = xd_kept_error_get(c->error);
+    xd_upkeep_fail(
+        row, c->failure == XD_TASK_BEYOND ? XD_UPKEEP_BEYOND : XD_UPKEEP_FAILED,
+        &why);
+    row->limit = c->limit;
+}
+
+/* Also after it was interrupted: what was renewed is. */
+static int run(struct renewal *r, struct xd_error *err)
+{
+    struct xd_upkeep *u = r->upkeep;
+    struct xd_error error;
+    int rc = xd_jobs_run(u->jobs, u->n_jobs, &u->options, err);
+    int written = 0;
+    size_t n_done = 0;
+
+    for (size_t i = 0; i < u->n; i++) {
+        struct xd_upkeep_row *row = &u->rows[i];
+
+        if (row->job != XD_UPKEEP_NO_JOB)
+            take_result(r, row, &u->jobs[row->job]);
+        n_done += row->state == XD_UPKEEP_DONE;
+    }
+    xd_inventory_drop(u->inventory, r->dropped);
+    xd_inventory_renew(u->inventory, r->expires_at);
+    if (n_done > 0)
+        written = xd_upkeep_write(u, &error);
+    if (written < 0 && rc == 0) {
+        rc = written;
+        if (err)
+            *err = error;
+    }
+    return rc;
+}
+
+static int check_wish(const struct xd_renew_wish *w, struct xd_error *err)
+{
+    if (w->lifetime_s > 0 && w->lifetime_s <= LONGEST_S)
+        return 0;
+    return xd_fail(err, XD_E_INVAL,
+                   "replicas are renewed for 1 to %" PRIu64
+                   " seconds, not for %" PRIu64,
+                   LONGEST_S, w->lifetime_s);
+}
+
+static int renew(struct renewal *r, const struct xd_renew_wish *w,
+                 struct xd_error *err)
+{
+    struct xd_upkeep *u = r->upkeep;
+    int rc = 0;
+
+    if (!xd_inventory_is_private(u->inventory))
+        return xd_fail(err, XD_E_STATE,
+                       "%s: is not there, and nothing else says by what the "
+                       "replicas are managed",
+                       xd_inventory_private_path(u->inventory));
+    for (size_t i = 0; rc == 0 && i < w->n_stores; i++)
+        rc = xd_stores_add(&u->stores, w->stores[i], &u->options, err);
+    if (rc == 0)
+        rc = take_replicas(r, err);
+    return rc == 0 ? run(r, err) : rc;
+}
+
+int xd_replicas_renew(struct xd_upkeep **out, const struct xd_renew_wish *wish,
+                      const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_renew_wish w;
+    struct renewal r = {.now = (int64_t)xd_unix_time()};
+    int rc;
+
+    *out = NULL;
+    xd_copy_in(&w, sizeof w, wish);
+    rc = check_wish(&w, err);
+    if (rc == 0)
+        rc = xd_upkeep_open(&r.upkeep, w.manifest, o, err);
+    if (rc < 0)
+        return rc;
+    r.lifetime_s = w.lifetime_s;
+    rc = renew(&r, &w, err);
+    xd_inventory_drop(r.upkeep->inventory, NULL);
+    xd_inventory_renew(r.upkeep->inventory, NULL);
+    xd_free(r.dropped);
+    xd_free(r.expires_at);
+    xd_upkeep_close(r.upkeep);
+    if (rc < 0) {
+        xd_upkeep_free(r.upkeep);
+        return rc;
+    }
+    *out = r.upkeep;
+    return 0;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The worker of one store: take an extent, carry it there, give back what became
+ * of it.  Only the middle part runs without the lock.
+ */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "publish/upload.h"
+
+#define TICK (XD_SECOND / 10) /* in which what was sent is counted */
+
+/* The next extent begins when so little is left of the one before: the line is
+ * not idle while that is read back. */
+#define OVERLAP XD_SECOND
+
+#define FIRST_PAUSE \
+    (XD_SECOND / 4) /* after a failure; each next one doubles it */
+#define LONGEST_PAUSE (30 * XD_SECOND)
+
+static bool is_busy(const struct xd_upload_worker *w)
+{
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        if (w->lanes[i].state != XD_LANE_FREE)
+            return true;
+    return false;
+}
+
+/* ---- take ---- */
+
+/* A lane that may begin an extent; NULL: none. */
+static struct xd_upload_lane *free_lane_locked(struct xd_upload_worker *w,
+                                               xd_usec now)
+{
+    struct xd_upload_lane *lane = NULL;
+    bool is_sending = false;
+
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++) {
+        if (w->lanes[i].state == XD_LANE_FREE)
+            lane = &w->lanes[i];
+        is_sending |= w->lanes[i].state == XD_LANE_PUTS;
+    }
+    if (is_sending && xd_plan_left(w->upload->plan, w->index, now) > OVERLAP)
+        return NULL;
+    return lane;
+}
+
+/* So that a later run knows of the object. */
+static void note_pending_locked(struct xd_upload_lane *lane,
+                                const struct xd_object *o)
+{
+    struct xd_upload *u = lane->worker->upload;
+    struct xd_error error;
+
+    if (xd_inventory_set_pending(u->inventory, lane->range.begin, o, &error) <
+        0) {
+        xd_upload_fail_locked(u, &error);
+        return;
+    }
+    lane->is_pending = true;
+    xd_upload_changed_locked(u);
+    lane->noted = u->changes;
+}
+
+/* Names that are new: IBP's, once it was allocated; the upload of S3. */
+static void look_at_names_locked(struct xd_upload_lane *lane)
+{
+    const struct xd_object *o =
+        lane->state == XD_LANE_PUTS
+            ? xd_tasks_object(lane->worker->tasks, lane->number)
+            : NULL;
+
+    if (!o || !o->manage ||
+        (lane->is_pending && !o->upload == !lane->object.upload))
+        return;
+    xd_object_fini(&lane->object);
+    if (xd_object_copy(&lane->object, o) == 0)
+        note_pending_locked(lane, o);
+}
+
+static void unset_pending_locked(struct xd_upload_lane *lane)
+{
+    if (lane->is_pending && lane->object.manage)
+        xd_inventory_unset_pending(lane->worker->upload->inventory,
+                                   lane->object.manage);
+    lane->is_pending = false;
+}
+
+/* XD_PLAN_NONE: an object that is only to be cleared. */
+static void begin_locked(struct xd_upload_lane *lane, size_t extent)
+{
+    lane->extent = extent;
+    lane->range = extent == XD_PLAN_NONE
+                      ? (struct xd_range){0, 0}
+                      : xd_plan_range(lane->worker->upload->plan, extent);
+    lane->reason = (struct xd_error){.code = XD_OK};
+    lane->drops = lane->is_resumed = false;
+    lane->worker->stats.state = XD_STORE_BUSY;
+}
+
+/* Begin an extent, if there is one for the store now.  The lock is released while
+ * its task begins; nothing is sent before the inventory names the object. */
+static bool take_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    const xd_usec now = xd_now();
+    struct xd_upload_lane *lane = free_lane_locked(w, now);
+    size_t extent;
+
+    if (!lane || now < w->retry_at)
+        return false;
+    extent = xd_plan_next(u->plan, w->index, now);
+    if (extent == XD_PLAN_NONE)
+        return false;
+    begin_locked(lane, extent);
+    xd_mutex_unlock(&u->lock);
+    xd_lane_put(lane);
+    xd_mutex_lock(&u->lock);
+    look_at_names_locked(lane);
+    while (!xd_upload_is_ending_locked(u) && u->written < lane->noted)
+        xd_cond_wait(&u->work_ready, &u->lock);
+    return true;
+}
+
+/* What an earlier run has begun at this store, the end of which is not known. */
+static bool take_pending_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    struct xd_upload_lane *lane = &w->lanes[0];
+    const struct xd_object *o;
+    uint64_t begin;
+
+    for (size_t i = 0;
+         (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
+        const size_t extent = (size_t)(begin / u->note.extent_bytes);
+
+        if (!xd_store_has(w->store, o->manage))
+            continue;
+        begin_locked(lane, xd_plan_take(u->plan, extent, w->index)
+                               ? extent
+                               : XD_PLAN_NONE);
+        lane->is_resumed = true;
+        xd_object_fini(&lane->object);
+        lane->is_pending = xd_object_copy(&lane->object, o) == 0;
+        return lane->is_pending;
+    }
+    return false;
+}
+
+/* ---- give ---- */
+
+/* So that the keeper looks what follows. */
+static void changed_locked(struct xd_upload *u)
+{
+    xd_cond_signal(&u->kept);
+    xd_cond_broadcast(&u->work_ready);
+}
+
+static void note_sent_locked(struct xd_upload_worker *w)
+{
+    const xd_usec now = xd_now();
+
+    if (w->sent_now == 0)
+        return;
+    xd_plan_sent(w->upload->plan, w->index, w->sent_now, now);
+    xd_rate_add(&w->rate, now, w->sent_now);
+    w->stats.bytes_sent += w->sent_now;
+    w->upload->bytes_sent += w->sent_now;
+    w->sent_now = 0;
+}
+
+void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+    const uint64_t length = xd_range_length(lane->range);
+    struct xd_error error;
+
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    unset_pending_locked(lane);
+    if (xd_inventory_add(u->inventory, lane->range, &lane->object,
+                         u->digests[lane->extent], &error) < 0) {
+        xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
+        xd_upload_fail_locked(u, &error);
+    } else {
+        xd_plan_done(u->plan, lane->extent, w->index, xd_now());
+        xd_heal_count(&u->heal, lane->extent);
+        w->failures = 0;
+        w->stats.bytes += length;
+        w->stats.extents++;
+        u->bytes_done += length;
+        xd_upload_changed_locked(u);
+        xd_upload_record_locked(u, w, lane, XD_OK);
+    }
+    changed_locked(u);
+    xd_mutex_unlock(&u->lock);
+    lane->state = XD_LANE_FREE;
+}
+
+/* It failed so often, or in such a way, that nothing more is asked of it. */
+static void drop_locked(struct xd_upload_worker *w)
+{
+    xd_plan_drop(w->upload->plan, w->index);
+    w->stats.state = XD_STORE_FAILED;
+}
+
+static xd_usec pause_after(unsigned failures, xd_usec wanted)
+{
+    xd_usec pause =
+        failures < 8 ? FIRST_PAUSE << (failures - 1) : LONGEST_PAUSE;
+
+    pause = pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE;
+    return pause > wanted ? pause : wanted;
+}
+
+/* Returns whether the store is given up. */
+static bool count_failure_locked(struct xd_upload_worker *w,
+                                 const struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+
+    w->stats.failures++;
+    w->failures++;
+    w->stats.last_error = lane->reason;
+    xd_upload_record_locked(u, w, lane, lane->reason.code);
+    if (xd_plan_is_dropped(u->plan, w->index))
+        return false;
+    if (lane->drops || w->failures >= u->options.retry) {
+        drop_locked(w);
+        return true;
+    }
+    w->retry_at = xd_now() + pause_after(w->failures, lane->pause);
+    w->stats.state = XD_STORE_PAUSED;
+    return false;
+}
+
+void xd_worker_give_back(struct xd_upload_worker *w,
+                         struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+    bool drops = false;
+
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    unset_pending_locked(lane);
+    if (lane->extent != XD_PLAN_NONE)
+        xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
+    if (!lane->is_resumed)
+        drops = count_failure_locked(w, lane);
+    changed_locked(u);
+    xd_mutex_unlock(&u->lock);
+    if (drops)
+        xd_log(&u->log, XD_LOG_WARN, "%s", lane->reason.msg);
+    lane->state = XD_LANE_FREE;
+}
+
+/* ---- the loop ---- */
+
+/* Nothing is under way: wait for something to send. */
+static void rest_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    const xd_usec now = xd_now();
+
+    if (w->stats.state == XD_STORE_BUSY)
+        w->stats.state = XD_STORE_IDLE;
+    if (w->retry_at > now)
+        (void)xd_cond_wait_until(&u->work_ready, &u->lock, w->retry_at);
+    else
+        (void)xd_cond_wait_until(&u->work_ready, &u->lock, now + XD_SECOND);
+}
+
+/* Go on with what is under way, and see what became of it.  False: the upload
+ * ends. */
+static bool carry_on(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+    bool goes_on;
+
+    xd_tasks_poll(w->tasks, xd_now() + TICK);
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        while (w->lanes[i].has_ended)
+            xd_lane_step(&w->lanes[i]);
+    xd_mutex_lock(&u->lock);
+    note_sent_locked(w);
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        look_at_names_locked(&w->lanes[i]);
+    goes_on = !xd_upload_is_ending_locked(u);
+    xd_mutex_unlock(&u->lock);
+    return goes_on;
+}
+
+/* It may have reached the store as a whole; else it goes, before anything is
+ * sent. */
+static void resume_locked(struct xd_upload_worker *w)
+{
+    struct xd_upload *u = w->upload;
+
+    while (!xd_upload_is_ending_locked(u) && take_pending_locked(w)) {
+        xd_mutex_unlock(&u->lock);
+        xd_lane_resume(&w->lanes[0]);
+        while (w->lanes[0].state != XD_LANE_FREE && carry_on(w))
+            continue;
+        xd_mutex_lock(&u->lock);
+    }
+}
+
+void *xd_upload_worker_main(void *arg)
+{
+    struct xd_upload_worker *w = arg;
+    struct xd_upload *u = w->upload;
+
+    xd_mutex_lock(&u->lock);
+    resume_locked(w);
+    while (!xd_upload_is_ending_locked(u)) {
+        if (take_locked(w))
+            continue;
+        if (!is_busy(w)) {
+            rest_locked(w);
+            continue;
+        }
+        xd_mutex_unlock(&u->lock);
+        (void)carry_on(w);
+        xd_mutex_lock(&u->lock);
+    }
+    xd_mutex_unlock(&u->lock);
+    return NULL;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/store.h"
+
+#include "base/error.h"
+#include "store/s3_place.h"
+#include "store/task.h"
+
+int xd_store_new(struct xd_store **out, const struct xd_store_config *config,
+                 struct xd_error *err)
+{
+    const struct xd_url *u = config->target;
+
+    if (u->is_valid &&
+        (u->scheme == XD_SCHEME_HTTP || u->scheme == XD_SCHEME_HTTPS))
+        return xd_web_new(out, config, err);
+    if (xd_s3_is_name(u))
+        return xd_s3_new(out, config, err);
+    if (u->is_valid && u->scheme == XD_SCHEME_IBP)
+        return xd_ibp_store_new(out, config, err);
+    return xd_fail(err, XD_E_INVAL,
+                   "%s: no objects can be put there: use https://HOST/FOLDER/, "
+                   "s3://BUCKET/KEY or ibp://HOST:PORT",
+                   xd_url_name(u).s);
+}
+
+void xd_store_free(struct xd_store *s)
+{
+    if (s)
+        s->ops->free(s);
+}
+
+const char *xd_store_name(const struct xd_store *s)
+{
+    return s->ops->name(s);
+}
+
+bool xd_store_has(const struct xd_store *s, const char *manage)
+{
+    return manage && s->ops->has(s, manage);
+}
+
+unsigned xd_store_most_calls(const struct xd_store *s)
+{
+    return s->ops->most_calls;
+}
+
+int xd_store_presign(const struct xd_store *s, const char *manage, int64_t now,
+                     uint64_t seconds, char **out, struct xd_error *err)
+{
+    if (!s->ops->presign)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: has no URLs that are good for a while",
+                       xd_store_name(s));
+    return s->ops->presign(s, manage, now, seconds, out, err);
+}
+
+uint64_t xd_store_most_presign(const struct xd_store *s)
+{
+    return s->ops->most_presign ? s->ops->most_presign(s) : 0;
+}
+
+int xd_task_new(struct xd_task **out, const struct xd_store *s,
+                const struct xd_task_order *order, struct xd_error *err)
+{
+    return s->ops->new_task(out, s, order, err);
+}
+
+void xd_task_free(struct xd_task *t)
+{
+    if (t)
+        t->ops->free_task(t);
+}
+
+bool xd_task_next(struct xd_task *t, int64_t now, struct xd_call *out)
+{
+    return t->ops->next(t, now, out);
+}
+
+void xd_task_answered(struct xd_task *t, unsigned id,
+                      const struct xd_answer *answer)
+{
+    t->ops->answered(t, id, answer);
+}
+
+void xd_task_result(const struct xd_task *t, struct xd_task_result *out)
+{
+    t->ops->result(t, out);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "transfer/tasks.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "os/clock.h"
+
+/* No poll is without a bound, even if nothing is due. */
+#define LONGEST_POLL XD_SECOND
+
+/* A call in flight, in the slot of the runner that has its number. */
+struct call {
+    bool is_busy;
+    unsigned task;
+    struct xd_call call;
+    struct xd_sending sending;
+    struct xd_request request;
+    /* The answer. */
+    bool has_reply;
+    struct xd_reply reply;
+    char *etag, *location, *words; /* of the reply; owned */
+    struct xd_text body;
+    struct xd_error failure; /* why read() refused; code XD_OK: it has not */
+};
+
+struct running {
+    struct xd_task *task; /* NULL: it is free */
+    bool is_stopped;
+    int64_t clock_off_s;     /* as it was known when it began */
+    struct xd_error failure; /* of read(), which is not the store's */
+};
+
+struct xd_tasks {
+    /* Constant after new(). */
+    struct xd_tasks_config config;
+    const struct xd_tasks_handler *handler;
+    struct xd_runner_handler callbacks;
+    struct xd_runner *runner;
+    unsigned n_calls;
+
+    int64_t clock_off_s;     /* of this machine, as the store has it */
+    struct running *running; /* one for each task */
+    struct call *calls;      /* one for each slot of the runner */
+};
+
+/* ---- one call ---- */
+
+/* The body that a task hands over itself is short. */
+static int64_t read_text(const struct xd_call *c, uint64_t at, void *to,
+                         size_t len)
+{
+    const size_t left = c->text_len - (size_t)at;
+
+    len = left < len ? left : len;
+    memcpy(to, c->text + at, len);
+    return (int64_t)len;
+}
+
+static int64_t on_read(void *user, unsigned slot, uint64_t at, void *to,
+                       size_t len)
+{
+    struct xd_tasks *t = user;
+    struct call *c = &t->calls[slot];
+    int64_t n;
+
+    if (xd_range_is_empty(c->call.body))
+        return read_text(&c->call, at, to, len);
+    n = t->handler->read(t->handler->user, c->task, c->call.body.begin + at, to,
+                         len, &c->failure);
+    if (n < 0)
+        t->running[c->task].failure = c->failure;
+    return n;
+}
+
+static char *copy_of(const char *s, bool *failed)
+{
+    char *copy = s ? xd_strdup(s) : NULL;
+
+    *failed = *failed || (s && !copy);
+    return copy;
+}
+
+static int on_head(void *user, unsigned slot, const struct xd_head *head)
+{
+    struct call *c = &((struct xd_tasks *)user)->calls[slot];
+    bool failed = false;
+
+    c->has_reply = true;
+    c->reply = *head->reply;
+    c->reply.etag = c->etag = copy_of(head->reply->etag, &failed);
+    c->reply.location = c->location = copy_of(head->reply->location, &failed);
+    c->reply.words = c->words = copy_of(head->reply->words, &failed);
+    return failed ? XD_E_NOMEM : 0;
+}
+
+static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
+{
+    struct call *c = &((struct xd_tasks *)user)->calls[slot];
+    const size_t room = c->call.most_answer - c->body.len;
+
+    xd_text_add(&c->body, data, len < room ? len : room);
+    return c->body.failed ? XD_E_NOMEM : 0;
+}
+
+/* What the task learns; without memory for an answer none came. */
+static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
+{
+    struct xd_tasks *t = user;
+    struct call *c = &t->calls[slot];
+    struct xd_answer answer = {.outcome = outcome,
+                               .reply = &c->reply,
+                               .body = c->body.len > 0 ? c->body.s : "",
+                               .body_len = c->body.len};
+
+    xd_task_answered(t->running[c->task].task, c->call.id, &answer);
+    xd_free(c->etag);
+    xd_free(c->location);
+    xd_free(c->words);
+    xd_text_fini(&c->body);
+    *c = (struct call){.is_busy = false};
+}
+
+static int start_call(struct xd_tasks *t, unsigned slot, unsigned task,
+                      const struct xd_call *call, struct xd_error *err)
+{
+    struct call *c = &t->calls[slot];
+    const uint64_t length = xd_range_is_empty(call->body)
+                                ? call->text_len
+                                : xd_range_length(call->body);
+    int rc;
+
+    *c = (struct call){.is_busy = true, .task = task, .call = *call};
+    c->sending = (struct xd_sending){.method = call->method,
+                                     .fields = call->fields,
+                                     .length = length,
+                                     .logs_in = call->logs_in,
+                                     .read = on_read,
+                                     .user = t};
+    c->request = (struct xd_request){.url = call->url,
+                                     .length = 1,
+                                     .object_size = XD_SIZE_UNKNOWN,
+                                     .sends = &c->sending};
+    rc = xd_runner_start(t->runner, slot, &c->request, err);
+    c->is_busy = rc == 0;
+    return rc;
+}
+
+/* ---- tasks ---- */
+
+/* The slot of a call that can be made for the task; n_calls: it has no more. */
+static unsigned free_slot(const struct xd_tasks *t, unsigned task)
+{
+    const unsigned per_task = t->n_calls / t->config.n_tasks;
+
+    for (unsigned i = task * per_task; i < (task + 1) * per_task; i++)
+        if (!t->calls[i].is_busy)
+            return i;
+    return t->n_calls;
+}
+
+static bool has_calls(const struct xd_tasks *t, unsigned task)
+{
+    for (unsigned i = 0; i < t->n_calls; i++)
+        if (t->calls[i].is_busy && t->calls[i].task == task)
+            return true;
+    return false;
+}
+
+/* A call that cannot be made has not been answered. */
+static void fail_call(struct running *r, unsigned id,
+                      const struct xd_error *error)
+{
+    const struct xd_outcome outcome = {.verdict = XD_VERDICT_AGAIN,
+                                       .error = *error};
+    const struct xd_answer answer = {.outcome = &outcome};
+
+    xd_task_answered(r->task, id, &answer);
+}
+
+/* Make the calls that the task wants now.  Returns whether there was one. */
+static bool make_calls(struct xd_tasks *t, unsigned task)
+{
+    struct running *r = &t->running[task];
+    bool made = false;
+    struct xd_call call;
+    struct xd_error error;
+
+    for (;;) {
+        const unsigned slot = free_slot(t, task);
+
+        if (slot == t->n_calls || r->is_stopped ||
+            !xd_task_next(r->task, (int64_t)xd_unix_time() + r->clock_off_s,
+                          &call))
+            return made;
+        made = true;
+        if (start_call(t, slot, task, &call, &error) < 0)
+            fail_call(r, call.id, &error);
+    }
+}
+
+/* A failure to read is the end of it, whatever the store makes of that; and so is
+ * stop(). */
+static bool was_ended(const struct running *r)
+{
+    return r->is_stopped || r->failure.code != XD_OK;
+}
+
+static void finish(struct xd_tasks *t, unsigned task)
+{
+    struct running *r = &t->running[task];
+    struct xd_task_result result;
+    struct xd_task *ended = r->task;
+
+    xd_task_result(ended, &result);
+    result.clock_off_s += r->clock_off_s;
+    t->clock_off_s = result.clock_off_s;
+    if (result.state != XD_TASK_DONE && was_ended(r)) {
+        result.state = XD_TASK_FAILED;
+        result.failure = XD_TASK_BAD;
+        if (r->failure.code != XD_OK)
+            result.error = r->failure;
+        else
+            xd_fail(&result.error, XD_E_CANCELED, "stopped");
+    }
+    r->task = NULL;
+    t->handler->end(t->handler->user, task, &result);
+    xd_task_free(ended);
+}
+
+/* Whether it has no more to do. */
+static bool is_over(const struct xd_tasks *t, unsigned task)
+{
+    const struct running *r = &t->running[task];
+    struct xd_task_result result;
+
+    xd_task_result(r->task, &result);
+    return (result.state != XD_TASK_RUNS || was_ended(r)) &&
+           !has_calls(t, task);
+}
+
+int xd_tasks_start(struct xd_tasks *t, unsigned task,
+                   const struct xd_task_order *order, struct xd_error *err)
+{
+    struct running *r = &t->running[task];
+
+    XD_ASSERT(task < t->config.n_tasks && !r->task);
+    *r = (struct running){.clock_off_s = t->clock_off_s};
+    return xd_task_new(&r->task, t->config.store, order, err);
+}
+
+static void stop_calls(struct xd_tasks *t, unsigned task)
+{
+    for (unsigned i = 0; i < t->n_calls; i++)
+        if (t->calls[i].is_busy && t->calls[i].task == task)
+            xd_runner_stop(t->runner, i);
+}
+
+void xd_tasks_stop(struct xd_tasks *t, unsigned task)
+{
+    if (!t->running[task].task)
+        return;
+    t->running[task].is_stopped = true;
+    stop_calls(t, task);
+}
+
+const struct xd_object *xd_tasks_object(const struct xd_tasks *t, unsigned task)
+{
+    struct xd_task_result result;
+
+    if (!t->running[task].task)
+        return NULL;
+    xd_task_result(t->running[task].task, &result);
+    return result.object;
+}
+
+bool xd_tasks_is_busy(const struct xd_tasks *t, unsigned task)
+{
+    return t->running[task].task != NULL;
+}
+
+/* Go on with each task as far as that can be done without waiting. */
+static bool step(struct xd_tasks *t)
+{
+    bool happened = false;
+
+    for (unsigned i = 0; i < t->config.n_tasks; i++) {
+        struct running *r = &t->running[i];
+
+        if (!r->task)
+            continue;
+        if (was_ended(r))
+            stop_calls(t, i);
+        else
+            happened |= make_calls(t, i);
+        if (is_over(t, i)) {
+            finish(t, i);
+            happened = true;
+        }
+    }
+    return happened;
+}
+
+void xd_tasks_poll(struct xd_tasks *t, xd_usec until)
+{
+    const xd_usec now = xd_now();
+
+    if (step(t))
+        until = now;
+    xd_runner_poll(t->runner, xd_earlier(until, now + LONGEST_POLL));
+    step(t);
+}
+
+void xd_tasks_wakeup(struct xd_tasks *t)
+{
+    xd_runner_wakeup(t->runner);
+}
+
+/* ---- life ---- */
+
+int xd_tasks_new(struct xd_tasks **out, const struct xd_tasks_config *config,
+                 const struct xd_tasks_handler *handler, struct xd_error *err)
+{
+    struct xd_tasks *t = xd_alloc(1, sizeof *t);
+    int rc = 0;
+
+    *out = NULL;
+    if (!t)
+        return xd_fail_nomem(err);
+    t->config = *config;
+    t->handler = handler;
+    t->n_calls = config->n_tasks * xd_store_most_calls(config->store);
+    t->callbacks = (struct xd_runner_handler){
+        .user = t, .head = on_head, .bytes = on_bytes, .end = on_end};
+    t->running = xd_alloc(config->n_tasks, sizeof *t->running);
+    t->calls = xd_alloc(t->n_calls, sizeof *t->calls);
+    if (!t->running || !t->calls)
+        rc = xd_fail_nomem(err);
+    if (rc == 0)
+        rc =
+            xd_runner_new(&t->runner,
+                          &(struct xd_runner_config){.n_slots = t->n_calls,
+                                                     .silence = config->silence,
+                                                     .net = config->net,
+                                                     .context = config->context,
+                                                     .budget = config->budget},
+                          &t->callbacks, err);
+    if (rc < 0) {
+        xd_tasks_free(t);
+        return rc;
+    }
+    *out = t;
+    return 0;
+}
+
+void xd_tasks_free(struct xd_tasks *t)
+{
+    if (!t)
+        return;
+    xd_runner_free(t->runner);
+    for (unsigned i = 0; t->calls && i < t->n_calls; i++) {
+        xd_free(t->calls[i].etag);
+        xd_free(t->calls[i].location);
+        xd_free(t->calls[i].words);
+        xd_text_fini(&t->calls[i].body);
+    }
+    for (unsigned i = 0; t->running && i < t->config.n_tasks; i++)
+        xd_task_free(t->running[i].task);
+    xd_free(t->running);
+    xd_free(t->calls);
+    xd_free(t);
+}

@@ -1,0 +1,563 @@
+# SPDX-License-Identifier: MIT
+"""xdownload put: copies of a file on stores, and what the manifests say of
+them; what becomes of it when a store misbehaves, or when it is killed."""
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import stat
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from lab import PATIENCE, Lab, bytes_of, wait_until
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from store_depot import StoreDepot  # noqa: E402
+
+MIB = 1 << 20
+
+
+@pytest.fixture(name="lab")
+def _lab():
+    with Lab() as lab:
+        yield lab
+
+
+@contextlib.contextmanager
+def stores(*faults, rate=0):
+    """A store for each fault, None for one without."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(StoreDepot(fault, rate))
+               for fault in faults]
+
+
+def to(depots):
+    return [word for d in depots for word in ("--to", d.url)]
+
+
+def source(lab, size, seed=1):
+    """The file that is uploaded."""
+    data = bytes_of(size, seed)
+    lab.path("film.bin").write_bytes(data)
+    return data
+
+
+def start(lab, depots, *words):
+    return lab.start("put", "film.bin", *to(depots), *words, report=False)
+
+
+def put(lab, depots, *words):
+    return start(lab, depots, *words).wait(PATIENCE)
+
+
+def report(lab, path="report.json"):
+    return json.loads(lab.path(path).read_text())
+
+
+def assert_fetched(lab, data, manifest="film.bin.xnd"):
+    run = lab.xdownload("--no-continue", "--force", "-o", "back", manifest)
+    assert run.rc == 0, run.err
+    assert lab.read("back") == data
+
+
+def test_each_store_gets_a_whole_copy(lab):
+    data = source(lab, 3 * MIB + 17)
+    with stores(None, None) as depots:
+        run = put(lab, depots, "--extent", "1m")
+        assert run.rc == 0, run.err
+        for d in depots:
+            assert len(d.objects) == 4
+            assert b"".join(v for _, v in sorted(
+                d.objects.items(),
+                key=lambda o: int(o[0].rsplit("-", 1)[1]))) == data
+        assert_fetched(lab, data)
+
+
+def test_names_have_128_random_bits(lab):
+    source(lab, 1000)
+    seen = set()
+    with stores(None) as (d,):
+        for i in range(3):
+            assert put(lab, [d], "-o", f"{i}.xnd").rc == 0
+        for path in d.objects:
+            assert re.fullmatch(r"/dav/[0-9a-f]{32}-0", path), path
+            seen.add(path)
+    assert len(seen) == 3
+
+
+def test_each_object_is_looked_for_first(lab):
+    source(lab, 1000)
+    with stores(None) as (d,):
+        assert put(lab, [d]).rc == 0
+        commands = [c for c, _ in d.requests]
+        assert commands.index("HEAD") < commands.index("PUT")
+
+
+def test_stripes_have_as_many_copies_as_are_wanted(lab):
+    data = source(lab, 8 * MIB)
+    with stores(None, None, None) as depots:
+        run = put(lab, depots, "--stripe", "--copies", "2", "--extent", "1m")
+        assert run.rc == 0, run.err
+        offsets = [int(p.rsplit("-", 1)[1]) for d in depots for p in d.objects]
+        assert sorted(offsets) == sorted([i * MIB for i in range(8)] * 2)
+        assert_fetched(lab, data)
+        shown = json.loads(lab.xdownload(
+            "show", "--json", "film.bin.xnd", report=False).out)
+        assert all(len(e["replicas"]) == 2
+                   for e in shown["files"][0]["extents"])
+
+
+def test_the_manifest_proves_each_piece_and_the_whole(lab):
+    data = source(lab, 2 * MIB)
+    with stores(None) as (d,):
+        assert put(lab, [d]).rc == 0
+    f = json.loads(lab.xdownload("show", "--json", "film.bin.xnd",
+                                 report=False).out)["files"][0]
+    assert f["size"] == 2 * MIB
+    assert f["hashes"]["sha-256"] == sha256(data).hexdigest()
+    assert f["pieces"]["count"] == 8
+
+
+def test_a_metalink_has_one_object_for_each_copy(lab):
+    data = source(lab, 2 * MIB)
+    with stores(None, None) as depots:
+        assert put(lab, depots, "-o", "film.meta4").rc == 0
+        assert [len(d.objects) for d in depots] == [1, 1]
+        assert "urn:ietf:params:xml:ns:metalink" in lab.read(
+            "film.meta4").decode()
+        assert lab.path("film.private.xnd").exists()
+        assert_fetched(lab, data, "film.meta4")
+
+
+def test_a_metalink_cannot_have_stripes(lab):
+    source(lab, 2 * MIB)
+    with stores(None) as (d,):
+        run = put(lab, [d], "--extent", "1m", "-o", "film.meta4")
+        assert run.rc != 0
+        assert "Metalink" in run.err
+
+
+def test_secrets_are_in_the_private_manifest_alone(lab):
+    source(lab, 1000)
+    with stores(None) as (d,):
+        assert put(lab, [d], "-o", "f.xnd").rc == 0
+    private = lab.path("f.private.xnd")
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    assert stat.S_IMODE(lab.path("f.xnd").stat().st_mode) & 0o044
+    assert "<exnode:manage>http" in private.read_text()
+    assert "<exnode:manage></exnode:manage>" in lab.read("f.xnd").decode()
+
+
+def test_an_empty_file_has_a_manifest(lab):
+    source(lab, 0)
+    with stores(None) as (d,):
+        run = put(lab, [d])
+        assert run.rc == 0, run.err
+        assert not d.objects
+    assert_fetched(lab, b"")
+
+
+def test_a_manifest_that_is_there_is_not_replaced(lab):
+    source(lab, 1000)
+    with stores(None) as (d,):
+        assert put(lab, [d], "-o", "f.xnd").rc == 0
+        before = lab.read("f.xnd")
+        run = put(lab, [d], "-o", "f.xnd")
+        assert run.rc == 5
+        assert "--force" in run.err
+        assert lab.read("f.xnd") == before
+        assert put(lab, [d], "-o", "f.xnd", "--force").rc == 0
+        assert lab.read("f.xnd") != before
+
+
+def test_the_report_has_each_store(lab):
+    source(lab, 3 * MIB)
+    with stores(None, None) as depots:
+        assert put(lab, depots, "--report", "report.json").rc == 0
+        said = report(lab)
+        assert said["outcome"] == "complete"
+        assert said["bytes_done"] == said["bytes_total"] == 6 * MIB
+        assert said["copies_missing"] == 0
+        assert [s["url"] for s in said["stores"]] == [d.url for d in depots]
+        assert [s["bytes"] for s in said["stores"]] == [3 * MIB] * 2
+
+
+# ---- stores that misbehave ----
+
+@pytest.mark.parametrize("fault,words", [
+    ("truncates", r"\b524288\b"),
+    ("loses", "does not have it"),
+    ("flips_a_bit", "other bytes than were sent"),
+    ("is_full", "507"),
+    ("refuses", "403"),
+    ("takes_none", "405"),
+    ("hangs_up", ""),
+])
+def test_a_bad_store_is_named_and_another_takes_its_place(lab, fault, words):
+    data = source(lab, MIB)
+    with stores(fault, None) as (bad, good):
+        run = put(lab, [bad, good], "--copies", "1", "--retry", "2")
+        assert run.rc == 0, run.err
+        assert f"127.0.0.1:{bad.port}" in run.err
+        assert re.search(words, run.err), run.err
+        assert not bad.objects, "what is of no use stays"
+        assert len(good.objects) == 1
+        assert_fetched(lab, data)
+
+
+def test_without_another_store_the_copies_are_missing(lab):
+    data = source(lab, 4 * MIB)
+    with stores("is_full_after_two", None) as depots:
+        run = put(lab, depots, "--extent", "1m", "--report", "report.json")
+        assert run.rc == 1
+        assert "507" in run.err
+        assert report(lab)["copies_missing"] == 2
+        assert len(depots[0].objects) == 2
+        # What is there is in the manifests, and the same command goes on.
+        assert_fetched(lab, data)
+        depots[0].fault = None
+        before = depots[1].n_puts()
+        run = put(lab, depots, "--extent", "1m")
+        assert run.rc == 0, run.err
+        assert depots[1].n_puts() == before
+        assert len(depots[0].objects) == 4
+
+
+def test_a_busy_store_is_asked_again(lab):
+    source(lab, 1000)
+    with stores("busy_once") as (d,):
+        run = put(lab, [d], "--report", "report.json")
+        assert run.rc == 0, run.err
+        assert report(lab)["stores"][0]["failures"] == 1
+
+
+@pytest.mark.parametrize("fault,n_puts", [("stores_and_hangs_up_once", 1),
+                                          ("cuts_and_hangs_up_once", 2)])
+def test_what_an_attempt_has_left_is_looked_at(lab, fault, n_puts):
+    data = source(lab, MIB)
+    with stores(fault) as (d,):
+        run = put(lab, [d])
+        assert run.rc == 0, run.err
+        assert list(d.objects.values()) == [data]
+        assert d.n_puts() <= 2 and d.n_puts() >= n_puts
+
+
+# ---- going on ----
+
+def test_a_file_that_changes_is_refused(lab):
+    source(lab, 4 * MIB)
+    with stores(None, rate=2e6) as (d,):
+        run = start(lab, [d], "--extent", "1m")
+        wait_until(lambda: d.objects, "an object")
+        with open(lab.path("film.bin"), "r+b") as f:
+            f.seek(3 * MIB)
+            f.write(b"changed")
+        ended = run.wait()
+        assert ended.rc == 5, ended.err
+        assert "changed" in ended.err
+
+
+def test_an_upload_of_another_file_is_not_gone_on_with(lab):
+    source(lab, 4 * MIB)
+    with stores("is_full_after_two") as (d,):
+        assert put(lab, [d], "--extent", "1m").rc == 1
+        source(lab, 4 * MIB, seed=7)
+        d.fault = None
+        run = put(lab, [d], "--extent", "1m")
+        assert run.rc != 0
+        assert "--force" in run.err
+        assert put(lab, [d], "--extent", "1m", "--force").rc == 0
+
+
+def test_two_uploads_of_one_manifest_exclude_each_other(lab):
+    source(lab, 2 * MIB)
+    with stores(None, rate=1e6) as (d,):
+        run = start(lab, [d])
+        wait_until(lambda: d.requests, "a request")
+        second = put(lab, [d])
+        assert second.rc == 5
+        assert "another" in second.err or "in use" in second.err
+        assert run.wait().rc == 0
+
+
+def test_an_interrupted_upload_goes_on(lab):
+    data = source(lab, 4 * MIB)
+    with stores(None, rate=2e6) as (d,):
+        run = start(lab, [d], "--extent", "512k")
+        wait_until(lambda: len(d.objects) >= 2, "two objects")
+        run.send(signal.SIGINT)
+        ended = run.wait()
+        assert ended.rc == 130
+        assert "goes on" in ended.err
+        d.rate = 0
+        assert put(lab, [d], "--extent", "512k").rc == 0
+        assert d.received <= len(data) + 2 * 512 * 1024
+        assert len(d.objects) == 8
+        assert_fetched(lab, data)
+
+
+def kill_and_go_on(lab, seed, n_kills):
+    """Returns what was sent beyond the file, in extents per store."""
+    extent, rng = 256 << 10, random.Random(seed)
+    data = source(lab, 6 * MIB + 5)
+    words = ["--stripe", "--copies", "2", "--extent", str(extent)]
+    with stores(None, None, None, rate=6e6) as depots:
+        for _ in range(n_kills):
+            run = start(lab, depots, *words)
+            time.sleep(rng.uniform(0, 0.6))
+            run.kill()
+        for d in depots:
+            d.rate = 0
+        run = put(lab, depots, *words)
+        if run.rc == 5:  # it was complete before it was killed
+            assert "already" in run.err, run.err
+        else:
+            assert run.rc == 0, run.err
+        assert_fetched(lab, data)
+        named = lab.read("film.bin.xnd").decode()
+        for d in depots:
+            for path in d.objects:
+                assert f"127.0.0.1:{d.port}{path}<" in named, "an orphan"
+        return sum(d.received for d in depots) / extent - 2 * len(
+            data) / extent
+
+
+def test_an_upload_that_is_killed_goes_on(lab):
+    assert kill_and_go_on(lab, 1, 1) <= 3
+
+
+@pytest.mark.skipif("XD_SLOW" not in os.environ, reason="slow")
+@pytest.mark.parametrize("seed", range(20))
+def test_whenever_it_is_killed(lab, seed):
+    assert kill_and_go_on(lab, seed, 1) <= 3
+
+
+# ---- mistakes that people make ----
+
+@pytest.mark.parametrize("words,said", [
+    (["film.bin"], "--to"),
+    (["film.bin", "--to", "example.com"], "URL of a store"),
+    (["film.bin", "--to", "ftp://127.0.0.1/x/"], "ftp"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "--copies", "2"],
+     "as many stores"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "--copies", "0"],
+     "from 1"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "--extent", "5"],
+     "extent"),
+    (["film.bin", "film.bin", "--to", "http://127.0.0.1:1/a/"], "one file"),
+    (["http://127.0.0.1/x", "--to", "http://127.0.0.1:1/a/"],
+     "file of this machine"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "--to",
+      "http://127.0.0.1:1/a/"], "twice"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "-o", "-"], "--output"),
+])
+def test_mistakes_are_answered(lab, words, said):
+    source(lab, 1000)
+    run = lab.xdownload("put", *words, report=False)
+    assert run.rc == 2, run.err
+    assert said in run.err
+
+
+def test_a_file_that_is_not_there_is_named(lab):
+    run = lab.xdownload("put", "absent.bin", "--to", "http://127.0.0.1:1/a/",
+                        report=False)
+    assert run.rc == 5
+    assert "absent.bin" in run.err
+    assert not list(lab.path(".").glob("absent*"))
+
+
+# ---- add: more copies, from the replicas that there are ----
+
+def add(lab, depots, *words, name="film.bin.xnd"):
+    return lab.xdownload("add", name, *to(depots), *words,
+                         report=False)
+
+
+def replicas(lab, name="film.bin.xnd"):
+    """URLs by extent."""
+    shown = json.loads(lab.xdownload("show", "--json", name, report=False).out)
+    return {(e["offset"], e["length"]): {r["url"] for r in e["replicas"]}
+            for e in shown["files"][0]["extents"]}
+
+
+def test_a_copy_is_added_from_the_others(lab):
+    data = source(lab, 3 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first], "--extent", "1m").rc == 0
+        lab.path("film.bin").unlink()
+        run = add(lab, [second], "--extent", "2m")
+        assert run.rc == 0, run.err
+        assert sum(map(len, second.objects.values())) == len(data)
+        first.objects.clear()
+        assert_fetched(lab, data)
+    private = lab.path("film.bin.private.xnd").read_text()
+    assert private.count("<exnode:manage>http") == 3 + 2
+    assert 'name="upload"' not in private
+
+
+def test_a_copy_is_added_to_a_manifest_of_others(lab):
+    """There is no private manifest, and the replicas are no objects of ours."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first], "-o", "m.xnd").rc == 0
+        lab.path("m.private.xnd").unlink()
+        run = add(lab, [second], name="m.xnd")
+        assert run.rc == 0, run.err
+        first.objects.clear()
+        assert_fetched(lab, data, "m.xnd")
+
+
+def test_a_store_that_has_a_copy_gets_no_other(lab):
+    source(lab, 2 * MIB)
+    with stores(None) as (d,):
+        assert put(lab, [d]).rc == 0
+        run = add(lab, [d])
+        assert run.rc == 1
+        assert "of extents is missing" in run.err
+        assert len(d.objects) == 1
+
+
+def test_what_is_added_is_proved_by_the_hashes(lab):
+    """A replica that lies does not spread."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None, None) as (good, bad, new):
+        assert put(lab, [good, bad]).rc == 0
+        for path in bad.objects:
+            bad.objects[path] = bytes(len(data))
+        run = add(lab, [new])
+        assert run.rc == 0, run.err
+        assert list(new.objects.values()) == [data]
+
+
+def test_an_addition_that_is_killed_goes_on(lab):
+    data = source(lab, 4 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first]).rc == 0
+        second.rate = 2e6
+        run = lab.start("add", "film.bin.xnd", *to([second]), "--extent", "512k",
+                        report=False)
+        wait_until(lambda: len(second.objects) >= 2, "two objects")
+        run.kill()
+        second.rate = 0
+        run = add(lab, [second], "--extent", "1m")  # it has its extents
+        assert run.rc == 0, run.err
+        assert len(second.objects) == 8
+        assert second.received <= len(data) + 2 * 512 * 1024
+        first.objects.clear()
+        assert_fetched(lab, data)
+
+
+@pytest.mark.parametrize("words,said,rc", [
+    (["film.bin.xnd"], "--to", 2),
+    (["absent.xnd", "--to", "http://127.0.0.1:1/a/"], "no such manifest", 5),
+    (["http://127.0.0.1:1/m.xnd", "--to", "http://127.0.0.1:1/a/"],
+     "of this machine", 2),
+])
+def test_mistakes_with_add_are_answered(lab, words, said, rc):
+    run = lab.xdownload("add", *words, report=False)
+    assert run.rc == rc, run.err
+    assert said in run.err
+
+
+def test_a_put_that_is_not_complete_gets_no_copies(lab):
+    source(lab, 4 * MIB)
+    with stores("is_full_after_two", None) as (d, other):
+        assert put(lab, [d], "--extent", "1m").rc == 1
+        run = add(lab, [other])
+        assert run.rc != 0
+        assert "put again" in run.err
+
+
+# ---- check --heal ----
+
+def heal(lab, depots, *words, name="film.bin.xnd"):
+    return lab.xdownload("check", name, "--heal", *to(depots), *words,
+                         report=False)
+
+
+def test_the_copies_of_a_dead_depot_are_replaced(lab):
+    data = source(lab, 3 * MIB)
+    with stores(None, None) as (first, new):
+        with stores(None) as (dies,):
+            assert put(lab, [first, dies], "--extent", "1m").rc == 0
+            dead = f"127.0.0.1:{dies.port}"
+        assert lab.xdownload("check", "film.bin.xnd", "--retry", "1",
+                             report=False).rc == 1
+        run = heal(lab, [new], "--retry", "1")
+        assert run.rc == 0, run.err
+        assert all(len(urls) == 2 and not any(dead in u for u in urls)
+                   for urls in replicas(lab).values())
+        assert lab.xdownload("check", "film.bin.xnd", report=False).rc == 0
+        first.objects.clear()
+        assert_fetched(lab, data)
+
+
+def test_flipped_bytes_are_found_and_replaced(lab):
+    data = source(lab, 3 * MIB)
+    with stores(None, None, None) as (first, bad, new):
+        assert put(lab, [first, bad], "--extent", "1m").rc == 0
+        path = next(p for p in bad.objects if p.endswith(f"-{MIB}"))
+        flipped = bytearray(bad.objects[path])
+        flipped[700_000] ^= 1
+        bad.objects[path] = bytes(flipped)
+        run = heal(lab, [new], "--full")
+        assert run.rc == 0, run.err
+        assert "lying" in run.out.decode()
+        assert list(new.objects.values()) == [data[MIB:2 * MIB]]
+        urls = replicas(lab)[(MIB, MIB)]
+        assert len(urls) == 2 and not any(str(bad.port) in u for u in urls)
+        assert lab.xdownload("check", "--full", "film.bin.xnd",
+                             report=False).rc == 0
+
+
+def test_no_store_gets_the_second_copy_of_the_same_bytes(lab):
+    """A healed copy beside the good one would be lost with it."""
+    source(lab, MIB)
+    with stores(None, None) as (first, bad):
+        assert put(lab, [first, bad]).rc == 0
+        bad.objects.clear()
+        run = heal(lab, [first])
+        assert run.rc == 1
+        assert len(first.objects) == 1
+        assert len(replicas(lab)[(0, MIB)]) == 2
+
+
+def test_what_no_depot_has_is_named_and_the_rest_is_replaced(lab):
+    source(lab, 3 * MIB)
+    with stores(None, None, None) as (first, second, new):
+        assert put(lab, [first, second], "--extent", "1m").rc == 0
+        for d in first, second:
+            d.objects = {p: v for p, v in d.objects.items()
+                         if not p.endswith("-0")}
+        second.objects.clear()
+        run = heal(lab, [new])
+        assert run.rc == 1
+        assert f"{MIB} bytes no depot has a good copy" in run.err
+        assert sorted(p.rsplit("-")[1] for p in new.objects) == sorted(
+            [str(MIB), str(2 * MIB)])
+
+
+def test_a_sound_file_is_not_healed(lab):
+    source(lab, MIB)
+    with stores(None, None) as (first, new):
+        assert put(lab, [first]).rc == 0
+        assert heal(lab, [new]).rc == 0
+        assert not new.requests
+
+
+@pytest.mark.parametrize("words,said", [
+    (["m.xnd", "--heal"], "--to"),
+    (["m.xnd", "--to", "http://127.0.0.1:1/a/"], "--heal"),
+    (["http://127.0.0.1:1/m.xnd", "--heal", "--to", "http://127.0.0.1:1/a/"],
+     "of this machine"),
+])
+def test_mistakes_with_heal_are_answered(lab, words, said):
+    run = lab.xdownload("check", *words, report=False)
+    assert run.rc == 2, run.err
+    assert said in run.err

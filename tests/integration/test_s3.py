@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""xdownload put with S3: a store of our own that verifies signatures and
+misbehaves (tests/lab/s3_depot.py), and, with XD_SLOW, two that people run
+(tests/lab/s3_servers.sh puts them into build/servers)."""
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from lab import PATIENCE, Lab, bytes_of, wait_until
+
+SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests" / "lab"))
+from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
+
+MIB = 1 << 20
+SMALL, LARGE = 300_007, 12 * MIB + 5
+KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+
+
+@pytest.fixture(name="lab")
+def _lab():
+    with Lab() as lab:
+        for name in list(lab.environment):
+            if name.startswith("AWS_"):
+                del lab.environment[name]
+        lab.environment["HOME"] = str(lab.folder)
+        lab.environment.update(KEYS)
+        yield lab
+
+
+def put(lab, endpoint, *words, size=LARGE, target="s3://bkt/dir",
+        name="film.bin"):
+    data = bytes_of(size, 7)
+    lab.path(name).write_bytes(data)
+    run = lab.start("put", name, "--to", target, "--s3-endpoint", endpoint,
+                    "--s3-part-size", "5m", "-o", "film.xnd", *words,
+                    report=False).wait(PATIENCE)
+    return run, data
+
+
+def assert_put(lab, run, data, objects):
+    """One object that is the file, under the prefix, and manifests that say
+    where; the secrets are in neither."""
+    assert run.rc == 0, run
+    (name, stored), = objects.items()
+    assert stored == data
+    assert name.startswith("bkt/dir/")
+    public = lab.read("film.xnd").decode()
+    private = lab.read("film.private.xnd").decode()
+    key = urllib.parse.quote(name[len("bkt/"):])
+    assert f"s3://bkt/{key}" in private and "s3://" not in public
+    assert key in public
+    for said in (public, private, run.err, run.out.decode()):
+        assert SECRET_KEY not in said and "X-Amz" not in said
+
+
+# ---- the store of our own ----
+
+@pytest.mark.parametrize("size", [1, SMALL, 5 * MIB, 5 * MIB + 1, LARGE])
+def test_a_file_is_put_in_one_piece_or_in_parts(lab, size):
+    with S3Depot() as depot:
+        run, data = put(lab, depot.endpoint, size=size)
+        assert_put(lab, run, data, depot.objects)
+        sent = [r for r in depot.requests if r.startswith("PUT")]
+        assert len(sent) == max(1, -(-size // (5 * MIB)))
+        assert ("partNumber" in sent[0]) == (size > 5 * MIB)
+        assert not depot.uploads
+
+
+@pytest.mark.parametrize("name", [
+    "a b+c%d~e.bin", "\u00fcmlaut \u6f22.bin", "x(1)!*'@:&=,;$#[]?.bin"])
+def test_odd_names_are_signed(lab, name):
+    with S3Depot() as depot:
+        run, data = put(lab, depot.endpoint, name=name, size=SMALL,
+                        target="s3://bkt/dir/%20a+b%25/")
+        assert_put(lab, run, data, depot.objects)
+        assert next(iter(depot.objects)).startswith("bkt/dir/ a+b%/")
+
+
+def test_the_bucket_is_in_the_name_of_the_host(lab):
+    with S3Depot() as depot:
+        run, data = put(lab, f"http://localhost:{depot.port}",
+                        "--s3-host-style", size=SMALL)
+        assert_put(lab, run, data, depot.objects)
+        assert depot.requests[0].startswith("HEAD /dir/")
+
+
+@pytest.mark.parametrize("faults", [
+    {"slow": 3}, {"fails_completion": 1}, {"off": 7200}, {"off": -90000}],
+    ids=str)
+def test_what_passes_is_no_failure(lab, faults):
+    with S3Depot(**faults) as depot:
+        run, data = put(lab, depot.endpoint)
+        assert_put(lab, run, data, depot.objects)
+
+
+@pytest.mark.parametrize("off,words", [(7200, "slow"), (-90000, "fast")])
+def test_a_clock_that_is_wrong_is_named_once(lab, off, words):
+    with S3Depot(off=off) as depot:
+        run, _ = put(lab, depot.endpoint)
+    said = re.findall(r"clock of this machine is (\d+) s (\w+)", run.err)
+    assert len(said) == 1 and said[0][1] == words, run.err
+    assert abs(int(said[0][0]) - abs(off)) < 60
+
+
+@pytest.mark.parametrize("what", ["options", "environment", "profile"])
+def test_keys_come_from_where_the_user_has_them(lab, what):
+    words = []
+    for name in KEYS:
+        del lab.environment[name]
+    if what == "options":
+        words = ["--s3-access-key", ACCESS_KEY, "--s3-secret-key", SECRET_KEY,
+                 "--s3-session-token", "t/+=", "--s3-region", "eu-west-3"]
+    elif what == "environment":
+        lab.environment.update(KEYS, AWS_SESSION_TOKEN="t/+=",
+                               AWS_REGION="eu-west-3")
+    else:
+        (lab.folder / ".aws").mkdir()
+        (lab.folder / ".aws" / "credentials").write_text(
+            f"[work]\naws_access_key_id = {ACCESS_KEY}\n"
+            f"aws_secret_access_key = {SECRET_KEY}\n"
+            "aws_session_token = t/+=\n")
+        (lab.folder / ".aws" / "config").write_text(
+            "[profile work]\nregion = eu-west-3\n")
+        lab.environment["AWS_PROFILE"] = "work"
+    with S3Depot(region="eu-west-3", token="t/+=") as depot:
+        run, data = put(lab, depot.endpoint, *words, size=SMALL)
+        assert_put(lab, run, data, depot.objects)
+
+
+@pytest.mark.parametrize("faults, changes, words", [
+    ({}, {"AWS_SECRET_ACCESS_KEY": "wrong"}, "check s3-secret-key"),
+    ({}, {"AWS_ACCESS_KEY_ID": "wrong"}, "does not know the access key"),
+    ({}, {"AWS_ACCESS_KEY_ID": ""}, "it takes two"),
+    ({}, {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""},
+     "no credentials"),
+    ({"token": "new"}, {"AWS_SESSION_TOKEN": "old"}, "have expired"),
+    ({"region": "eu-west-3"}, {}, "use s3-region eu-west-3"),
+    ({"loses": True}, {}, "does not have it"),
+], ids=lambda v: v if isinstance(v, str) else "")
+def test_a_failure_says_what_to_do(lab, faults, changes, words):
+    lab.environment.update(changes)
+    with S3Depot(**faults) as depot:
+        run, _ = put(lab, depot.endpoint, "--retry", "1", size=SMALL)
+        assert run.rc != 0 and words in run.err, run
+        assert not depot.objects and not depot.uploads
+        for secret in filter(None, [SECRET_KEY, *changes.values()]):
+            assert secret == "wrong" or secret not in run.err
+
+
+def test_a_bucket_that_is_not_there_is_named(lab):
+    with S3Depot() as depot:
+        run, _ = put(lab, depot.endpoint, "--retry", "1", size=SMALL,
+                     target="s3://other/dir")
+        assert run.rc != 0 and "there is no such bucket" in run.err, run
+
+
+def test_keys_are_not_seen_in_the_list_of_processes(lab):
+    with S3Depot(slow=4) as depot:
+        lab.path("film.bin").write_bytes(bytes_of(LARGE, 7))
+        run = lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                        "--s3-endpoint", depot.endpoint, "--s3-part-size",
+                        "5m", "--s3-secret-key", SECRET_KEY,
+                        "--s3-access-key=" + ACCESS_KEY, "-o", "film.xnd",
+                        report=False)
+        wait_until(lambda: depot.requests, "a request")
+        seen = Path(f"/proc/{run.pid}/cmdline").read_bytes().decode()
+        assert run.wait(PATIENCE).rc == 0
+    assert SECRET_KEY not in seen and ACCESS_KEY not in seen
+    assert depot.endpoint in seen
+
+
+# ---- servers that people run ----
+
+def find(command):
+    path = shutil.which(command, path=os.pathsep.join(
+        [str(SOURCE / "build" / "servers" / "bin"), os.environ["PATH"]]))
+    if not path:
+        pytest.skip(f"{command} is not installed: "
+                    "sh tests/lab/s3_servers.sh build/servers")
+    return path
+
+
+def is_listening(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
+FETCH = """
+import sys, pathlib, boto3
+s3 = boto3.client("s3", endpoint_url=sys.argv[1], region_name="us-east-1")
+for found in s3.list_objects_v2(Bucket="bkt")["Contents"]:
+    path = pathlib.Path(sys.argv[2], "bkt", found["Key"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    s3.download_file("bkt", found["Key"], str(path))
+"""
+
+
+@contextlib.contextmanager
+def server(lab, name):
+    """Its endpoint, and a function that gives its objects."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    folder = lab.folder / "objects"
+    folder.mkdir()
+    endpoint = f"http://127.0.0.1:{port}"
+    command, environment = [find("moto_server"), "-p", str(port)], {}
+    if name == "versitygw":
+        (folder / "bkt").mkdir()
+        command = [find(name), "--port", f"127.0.0.1:{port}", "posix",
+                   str(folder)]
+        environment = {"ROOT_ACCESS_KEY": ACCESS_KEY,
+                       "ROOT_SECRET_KEY": SECRET_KEY}
+
+    def objects():
+        if name == "moto":  # Amazon's library fetches them
+            subprocess.run([Path(command[0]).resolve().parent / "python3", "-c",
+                            FETCH, endpoint, str(folder)], check=True,
+                           env={**os.environ, **KEYS})
+        return {str(p.relative_to(folder)): p.read_bytes()
+                for p in folder.rglob("*")
+                if p.is_file() and not any(
+                    part.startswith(".") for part in
+                    p.relative_to(folder).parts)}
+
+    with open(lab.folder / "server.log", "wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log,
+                                   env={**os.environ, **environment})
+        try:
+            wait_until(lambda: is_listening(port) or process.poll() is not None,
+                       f"{name} to listen", 60)
+            if name == "moto":
+                urllib.request.urlopen(urllib.request.Request(
+                    f"{endpoint}/bkt", method="PUT")).close()
+            yield endpoint, objects
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["versitygw", "moto"])
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_servers_that_people_run_take_a_file(lab, name, size):
+    with server(lab, name) as (endpoint, objects):
+        run, data = put(lab, endpoint, size=size,
+                        name="a b+c%d~e\u00fc (1).bin")
+        assert_put(lab, run, data, objects())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key, words", [
+    ("AWS_SECRET_ACCESS_KEY", "check s3-secret-key"),
+    ("AWS_ACCESS_KEY_ID", "does not know the access key")])
+def test_a_server_that_people_run_refuses_wrong_keys(lab, key, words):
+    lab.environment[key] = "wrong"
+    with server(lab, "versitygw") as (endpoint, objects):
+        run, _ = put(lab, endpoint, "--retry", "1", size=SMALL)
+        assert run.rc != 0 and words in run.err, run
+        assert objects() == {}

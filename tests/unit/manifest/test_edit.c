@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* A manifest with other replicas: what is added, what is dropped, and what of it
+ * is a secret. */
+#include "manifest/edit.h"
+
+#include <string.h>
+
+#include "suite.h"
+
+#define HEX                            \
+    "0123456789abcdef0123456789abcdef" \
+    "0123456789abcdef0123456789abcdef"
+
+static const struct xd_edit_replica first = {
+    .range = {0, 100},
+    .read = "https://a.example/o-0",
+    .manage = "https://a.example/o-0?x=SECRET",
+    .sha256 = HEX};
+static const struct xd_edit_replica second = {
+    .range = {100, 150},
+    .read = "ibp://b.example:6714/k/1/READ",
+    .write = "ibp://b.example:6714/k/2/WRITE",
+    .manage = "ibp://b.example:6714/k/3/MANAGE",
+    .expires_at = 1000000000};
+
+static struct xd_error err;
+
+/* A new file of 150 bytes. */
+static struct xd_manifest *make(const struct xd_edit_replica *added, size_t n,
+                                const char *upload)
+{
+    struct xd_manifest *m;
+
+    ck_assert_msg(xd_manifest_edit(&m, NULL, 0,
+                                   &(struct xd_edit){.path = "film.bin",
+                                                     .size = 150,
+                                                     .sha256 = HEX,
+                                                     .added = added,
+                                                     .n_added = n,
+                                                     .upload = upload},
+                                   &err) == 0,
+                  "%s", err.msg);
+    return m;
+}
+
+/* As it is written, with its secrets or without, and read again. */
+static struct xd_manifest *reread(struct xd_manifest *m, bool with_secrets,
+                                  char **out_text)
+{
+    struct xd_manifest *again;
+    char *text;
+    size_t len;
+    int rc = with_secrets
+                 ? xd_manifest_write_secrets(&text, m, 0, "exnode", &len, &err)
+                 : xd_manifest_write(&text, m, 0, "exnode", &len, &err);
+
+    ck_assert_msg(rc == 0, "%s", err.msg);
+    rc = xd_manifest_parse(&again, text, len, NULL, &err);
+    ck_assert_msg(rc == 0, "%s\n%s", err.msg, text);
+    *out_text = text;
+    xd_manifest_unref(m);
+    return again;
+}
+
+static const char *manage_of(const struct xd_manifest *m, size_t place)
+{
+    const struct xd_model_file *f = &m->files[0];
+
+    return f->rare->mappings && f->rare->mappings[place]
+               ? f->rare->mappings[place]->manage
+               : NULL;
+}
+
+START_TEST(what_is_added_is_read_again_with_its_secrets)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    struct xd_manifest *m = make(both, 2, "note");
+    char *text;
+
+    ck_assert(xd_manifest_has_secrets(m, 0));
+    m = reread(m, true, &text);
+    const struct xd_model_file *f = &m->files[0];
+    ck_assert_uint_eq(f->n_extents, 2);
+    ck_assert_uint_eq(f->size, 150);
+    ck_assert_str_eq(f->path, "film.bin");
+    ck_assert_str_eq(f->hashes[0].hex, HEX);
+    ck_assert_str_eq(f->extents[0].sha256, HEX);
+    ck_assert_str_eq(manage_of(m, 0), first.manage);
+    ck_assert_str_eq(manage_of(m, 1), second.manage);
+    ck_assert_ptr_nonnull(strstr(text, second.write));
+    ck_assert_uint_eq(xd_model_replica_row(f, 1).expires_at, 1000000000);
+    ck_assert_uint_eq(xd_model_replica_row(f, 1).rights,
+                      XD_MAY_READ | XD_MAY_WRITE | XD_MAY_MANAGE);
+    ck_assert_uint_eq(f->replicas[0].object_size, 100);
+    ck_assert_str_eq(f->rare->upload, "note");
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(what_is_handed_out_has_no_secrets)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    char *text;
+    struct xd_manifest *m = reread(make(both, 2, "SECRET"), false, &text);
+
+    ck_assert_ptr_null(strstr(text, "SECRET"));
+    ck_assert_ptr_null(strstr(text, "/WRITE"));
+    ck_assert_ptr_null(strstr(text, "/MANAGE"));
+    ck_assert_ptr_nonnull(strstr(text, second.read));
+    ck_assert_ptr_null(m->files[0].rare->upload);
+    ck_assert(!xd_manifest_has_secrets(m, 0));
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+/* Also when it was read from what has them. */
+START_TEST(what_was_read_is_handed_out_without_its_secrets)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    char *text, *public_text;
+    struct xd_manifest *m = reread(make(both, 2, "SECRET"), true, &text);
+
+    m = reread(m, false, &public_text);
+    ck_assert_ptr_null(strstr(public_text, "SECRET"));
+    ck_assert_ptr_null(strstr(public_text, "/MANAGE"));
+    xd_manifest_text_free(text);
+    xd_manifest_text_free(public_text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(an_upload_that_is_under_way_may_lack_bytes)
+{
+    char *text;
+    struct xd_manifest *m = reread(make(&second, 1, "note"), true, &text);
+
+    ck_assert_uint_eq(m->files[0].size, 150);
+    ck_assert_uint_eq(m->files[0].n_extents, 1);
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(it_may_lack_all_of_them)
+{
+    char *text;
+    struct xd_manifest *m = reread(make(NULL, 0, "note"), true, &text);
+
+    ck_assert_uint_eq(m->files[0].size, 150);
+    ck_assert_uint_eq(m->files[0].n_extents, 0);
+    ck_assert_str_eq(m->files[0].rare->upload, "note");
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(nothing_else_may_lack_bytes)
+{
+    struct xd_manifest *m;
+
+    ck_assert_int_eq(xd_manifest_edit(&m, NULL, 0,
+                                      &(struct xd_edit){.path = "film.bin",
+                                                        .size = 150,
+                                                        .added = &second,
+                                                        .n_added = 1},
+                                      &err),
+                     XD_E_MANIFEST);
+    ck_assert_ptr_null(m);
+    ck_assert_ptr_nonnull(strstr(err.msg, "0-99"));
+}
+END_TEST
+
+START_TEST(replicas_are_dropped_and_added_to_what_there_is)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    const struct xd_edit_replica third = {.range = {0, 100},
+                                          .read = "https://c.example/o-0"};
+    const bool dropped[] = {true, false};
+    char *text;
+    struct xd_manifest *m = reread(make(both, 2, NULL), true, &text), *edited;
+
+    ck_assert_msg(xd_manifest_edit(&edited, m, 0,
+                                   &(struct xd_edit){.dropped = dropped,
+                                                     .added = &third,
+                                                     .n_added = 1},
+                                   &err) == 0,
+                  "%s", err.msg);
+    xd_manifest_unref(m);
+    xd_manifest_text_free(text);
+    m = reread(edited, true, &text);
+    const struct xd_model_file *f = &m->files[0];
+    ck_assert_uint_eq(f->n_extents, 2);
+    ck_assert_uint_eq(f->extents[0].n_replicas, 1);
+    ck_assert_str_eq(xd_model_replica_row(f, 0).url, third.read);
+    ck_assert_str_eq(manage_of(m, 1), second.manage);
+    ck_assert_str_eq(f->hashes[0].hex, HEX);
+    ck_assert_uint_eq(xd_model_replica_row(f, 1).expires_at, 1000000000);
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(the_last_replica_of_bytes_stays)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    const bool dropped[] = {true, false};
+    char *text;
+    struct xd_manifest *m = reread(make(both, 2, NULL), true, &text), *edited;
+
+    ck_assert_int_eq(xd_manifest_edit(&edited, m, 0,
+                                      &(struct xd_edit){.dropped = dropped},
+                                      &err),
+                     XD_E_MANIFEST);
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("edit");
+
+    tcase_add_test(tcase, what_is_added_is_read_again_with_its_secrets);
+    tcase_add_test(tcase, what_is_handed_out_has_no_secrets);
+    tcase_add_test(tcase, what_was_read_is_handed_out_without_its_secrets);
+    tcase_add_test(tcase, an_upload_that_is_under_way_may_lack_bytes);
+    tcase_add_test(tcase, it_may_lack_all_of_them);
+    tcase_add_test(tcase, nothing_else_may_lack_bytes);
+    tcase_add_test(tcase, replicas_are_dropped_and_added_to_what_there_is);
+    tcase_add_test(tcase, the_last_replica_of_bytes_stays);
+    return run_suite("edit", tcase);
+}

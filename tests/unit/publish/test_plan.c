@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* Which extent goes to which store: in virtual time, with stores of which each
+ * takes so many bytes per second. */
+#include "publish/plan.h"
+
+#include "suite.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define STORES_MAX 6
+
+/* A step of virtual time. */
+#define STEP (10 * XD_MS)
+
+static struct xd_plan *plan;
+static struct xd_error err;
+static xd_usec now;
+
+/* What is under way to a store. */
+static struct sending {
+    size_t extent;
+    double left; /* bytes */
+} sending[STORES_MAX];
+
+static void begin(size_t n_stores, bool stripes, size_t n_extents,
+                  unsigned wanted)
+{
+    ck_assert_int_eq(xd_plan_new(&plan, n_stores, stripes, &err), 0);
+    for (size_t i = 0; i < n_extents; i++)
+        ck_assert_int_eq(xd_plan_add(plan,
+                                     (struct xd_range){i * MIB, (i + 1) * MIB},
+                                     wanted, &err),
+                         0);
+    xd_plan_ready(plan, n_extents);
+    for (size_t i = 0; i < STORES_MAX; i++)
+        sending[i].extent = XD_PLAN_NONE;
+}
+
+static void setup(void)
+{
+    plan = NULL;
+    now = XD_SECOND;
+}
+
+static void teardown(void)
+{
+    xd_plan_free(plan);
+}
+
+/* One store sends what it can within a step. */
+static void send(size_t store, double rate)
+{
+    struct sending *s = &sending[store];
+    double room = rate * (double)STEP / (double)XD_SECOND;
+
+    while (room > 0) {
+        if (s->extent == XD_PLAN_NONE) {
+            s->extent = xd_plan_next(plan, store, now);
+            if (s->extent == XD_PLAN_NONE)
+                return;
+            s->left = (double)MIB;
+        }
+        const double bytes = s->left < room ? s->left : room;
+        xd_plan_sent(plan, store, (uint64_t)(bytes + 0.5), now);
+        s->left -= bytes;
+        room -= bytes;
+        if (s->left > 0)
+            return;
+        xd_plan_done(plan, s->extent, store, now);
+        s->extent = XD_PLAN_NONE;
+    }
+}
+
+/* Seconds until all copies are there. */
+static double run(size_t n_stores, const double *rates)
+{
+    const xd_usec began = now;
+
+    while (xd_plan_missing(plan) > 0) {
+        ck_assert_uint_lt(now, began + 100000 * XD_SECOND);
+        now += STEP;
+        for (size_t i = 0; i < n_stores; i++)
+            send(i, rates[i]);
+    }
+    return (double)(now - began) / (double)XD_SECOND;
+}
+
+START_TEST(whole_copies_go_to_the_first_stores_in_order)
+{
+    begin(3, false, 2, 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 2, now), XD_PLAN_NONE);
+}
+END_TEST
+
+START_TEST(a_store_that_stands_by_takes_what_a_dropped_one_has_not)
+{
+    begin(2, false, 3, 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    xd_plan_done(plan, 0, 0, now);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 1);
+    xd_plan_failed(plan, 1, 0, now);
+    xd_plan_drop(plan, 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_missing(plan), 2);
+}
+END_TEST
+
+START_TEST(no_store_gets_two_copies_of_an_extent)
+{
+    begin(2, true, 1, 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    xd_plan_done(plan, 0, 0, now);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 0);
+}
+END_TEST
+
+START_TEST(what_is_held_or_forbidden_is_not_sent)
+{
+    begin(2, true, 2, 1);
+    xd_plan_hold(plan, 0, 1);
+    xd_plan_forbid(plan, 1, 0);
+    ck_assert_uint_eq(xd_plan_missing(plan), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 1);
+    xd_plan_done(plan, 1, 1, now);
+    ck_assert_uint_eq(xd_plan_missing(plan), 0);
+    ck_assert(!xd_plan_is_stuck(plan));
+}
+END_TEST
+
+/* As where a copy more is there than is wanted. */
+START_TEST(more_copies_than_are_wanted_are_not_missing)
+{
+    begin(3, true, 1, 1);
+    xd_plan_hold(plan, 0, 0);
+    xd_plan_hold(plan, 0, 1);
+    ck_assert_uint_eq(xd_plan_missing(plan), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 2, now), XD_PLAN_NONE);
+}
+END_TEST
+
+START_TEST(only_what_is_ready_is_sent)
+{
+    begin(1, true, 2, 1);
+    xd_plan_ready(plan, 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    xd_plan_ready(plan, 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 1);
+}
+END_TEST
+
+START_TEST(it_is_stuck_when_no_store_may_get_what_is_missing)
+{
+    begin(2, true, 1, 2);
+    ck_assert(!xd_plan_is_stuck(plan));
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    xd_plan_drop(plan, 1);
+    ck_assert(!xd_plan_is_stuck(plan));
+    xd_plan_done(plan, 0, 0, now);
+    ck_assert(xd_plan_is_stuck(plan));
+    ck_assert(xd_plan_is_dropped(plan, 1) && !xd_plan_is_dropped(plan, 0));
+}
+END_TEST
+
+START_TEST(what_has_failed_is_sent_again)
+{
+    begin(2, true, 1, 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), XD_PLAN_NONE);
+    xd_plan_failed(plan, 0, 0, now);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 0);
+}
+END_TEST
+
+START_TEST(what_is_left_to_send_is_known_by_the_rate)
+{
+    begin(1, true, 1, 1);
+    ck_assert_uint_eq(xd_plan_left(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_left(plan, 0, now), XD_NEVER);
+    for (int i = 0; i < 4; i++, now += XD_SECOND / 4)
+        xd_plan_sent(plan, 0, MIB / 8, now);
+    ck_assert_uint_ge(xd_plan_left(plan, 0, now), XD_SECOND / 2);
+    ck_assert_uint_le(xd_plan_left(plan, 0, now), 3 * XD_SECOND / 2);
+    xd_plan_sent(plan, 0, MIB / 2, now);
+    ck_assert_uint_eq(xd_plan_left(plan, 0, now), 0);
+}
+END_TEST
+
+/* The least time: of all stores together, where none has to hold more than all of
+ * it. */
+START_TEST(stores_of_unequal_rates_end_together)
+{
+    static const double rates[][4] = {{4e6, 3e6, 2e6, 1e6},
+                                      {1e6, 2e6, 3e6, 4e6},
+                                      {5e6, 5e6, 5e6, .2e6},
+                                      {2e6, 2e6, 2e6, 2e6}};
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        double all = 0;
+
+        for (size_t k = 0; k < 4; k++)
+            all += rates[i][k];
+        begin(4, true, 64, 2);
+        const double least = 2 * 64 * (double)MIB / all;
+        const double took = run(4, rates[i]);
+        ck_assert_msg(took <= 1.05 * least, "%zu: %.2f of %.2f s", i, took,
+                      least);
+        xd_plan_free(plan);
+    }
+    plan = NULL;
+}
+END_TEST
+
+/* The fast one has to hold all of it, and the others share the second copy. */
+START_TEST(a_fast_store_gets_every_extent_once)
+{
+    const double rates[] = {20e6, 1e6, 1e6, 1e6};
+
+    begin(4, true, 60, 2);
+    const double least = 60 * (double)MIB / 3e6, took = run(4, rates);
+    ck_assert_msg(took <= 1.05 * least, "%.2f of %.2f s", took, least);
+}
+END_TEST
+
+/* Also where it could send little more than all of it in that time. */
+START_TEST(what_a_fast_store_has_not_is_left_to_it)
+{
+    const double rates[] = {3e6, 3e6, 3e6, 11e6};
+
+    begin(4, true, 64, 2);
+    const double least = 64 * (double)MIB / 9e6, took = run(4, rates);
+    ck_assert_msg(took <= 1.05 * least, "%.2f of %.2f s", took, least);
+}
+END_TEST
+
+/* A store that waited for others to end is not slow for that. */
+START_TEST(a_store_that_has_waited_has_the_rate_that_it_had)
+{
+    const double rates[] = {8e6, .1e6};
+
+    begin(2, true, 16, 1);
+    (void)run(2, rates);
+    ck_assert_int_eq(
+        xd_plan_add(plan, (struct xd_range){16 * MIB, 17 * MIB}, 1, &err), 0);
+    xd_plan_ready(plan, 17);
+    now += 60 * XD_SECOND;
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 16);
+}
+END_TEST
+
+/* It takes what it would be late with, if nobody else can. */
+START_TEST(a_slow_store_takes_what_is_left_when_others_fail)
+{
+    const double rates[] = {8e6, .1e6};
+
+    begin(2, true, 16, 1);
+    (void)run(2, rates);
+    ck_assert_int_eq(
+        xd_plan_add(plan, (struct xd_range){16 * MIB, 17 * MIB}, 1, &err), 0);
+    xd_plan_ready(plan, 17);
+    xd_plan_drop(plan, 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 16);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("plan");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, whole_copies_go_to_the_first_stores_in_order);
+    tcase_add_test(tcase,
+                   a_store_that_stands_by_takes_what_a_dropped_one_has_not);
+    tcase_add_test(tcase, no_store_gets_two_copies_of_an_extent);
+    tcase_add_test(tcase, what_is_held_or_forbidden_is_not_sent);
+    tcase_add_test(tcase, more_copies_than_are_wanted_are_not_missing);
+    tcase_add_test(tcase, only_what_is_ready_is_sent);
+    tcase_add_test(tcase, it_is_stuck_when_no_store_may_get_what_is_missing);
+    tcase_add_test(tcase, what_has_failed_is_sent_again);
+    tcase_add_test(tcase, what_is_left_to_send_is_known_by_the_rate);
+    tcase_add_test(tcase, stores_of_unequal_rates_end_together);
+    tcase_add_test(tcase, a_fast_store_gets_every_extent_once);
+    tcase_add_test(tcase, what_a_fast_store_has_not_is_left_to_it);
+    tcase_add_test(tcase, a_store_that_has_waited_has_the_rate_that_it_had);
+    tcase_add_test(tcase, a_slow_store_takes_what_is_left_when_others_fail);
+    return run_suite("plan", tcase);
+}
