@@ -265,8 +265,8 @@ static void report_set(const struct fetch_run *r, int rc, const char *error)
     for (size_t i = 0;
          r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
         if (p.state != XD_FILE_LEFT)
-            report_put_file(to, &p, file_outcome(&p, rc),
-                            file_error(&p, error));
+            report_put_file(to, &p, r->job->args->directory,
+                            file_outcome(&p, rc), file_error(&p, error));
     report_put_set(to, &r->snapshot, count_kept(r), outcome_of(rc), error);
 }
 

@@ -23,7 +23,7 @@
 
 #define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
 
-#define NO_LINE SIZE_MAX
+#define NO_LINE UINT32_MAX
 
 struct get {
     const struct args *args;
@@ -34,7 +34,7 @@ struct get {
     bool is_alone;  /* none does */
     struct present present;
     const struct xd_list *list; /* of --input-file, or NULL */
-    size_t line;     /* of it; or NO_LINE: what it leads to was found out */
+    uint32_t line;   /* of it; or NO_LINE: what it leads to was found out */
     FILE *report;    /* NULL: none is wanted */
     int status;      /* of the first that failed; an interruption outdoes it */
     size_t n_failed; /* files, sets, and inputs that came to nothing */
@@ -96,11 +96,12 @@ static const char *place(const struct get *g, const char *path,
  * found out. */
 static void get_left(struct get *g, const struct set *s, size_t i)
 {
+    const struct set_file f = set_get(s, i);
     struct xd_listed l = {.struct_size = sizeof l};
 
-    if (g->list == NULL || s->lines[i] == NO_LINE)
-        get_alone(g, s->manifests[i], s->files[i], s->paths[i], "");
-    else if (xd_list_file(g->list, s->lines[i], &l) == 0)
+    if (g->list == NULL || f.line == NO_LINE)
+        get_alone(g, f.manifest, f.file, f.path, "");
+    else if (xd_list_file(g->list, f.line, &l) == 0)
         get_listed(g, &l);
 }
 
@@ -319,40 +320,47 @@ static void get_listed(struct get *g, const struct xd_listed *l)
 /* A URL without a checksum is asked for as a file at once, among others; if it
  * leads to something else, it is asked what that is.  False: that is to be done
  * first. */
-static bool get_at_once(struct get *g, const struct xd_listed *l, size_t line)
+static bool get_at_once(struct get *g, const struct xd_listed *l,
+                        struct xd_manifest *all, uint32_t line)
+{
+    if (all == NULL || l->n_urls != 1 || l->checksum != NULL)
+        return false;
+    g->line = line;
+    const bool is_taken = may_wait(g, all, line);
+    g->line = NO_LINE;
+    return is_taken;
+}
+
+/* NULL: each line is to be looked at by itself. */
+static struct xd_manifest *list_manifest(const struct get *g,
+                                         const struct xd_list *list)
 {
     struct xd_manifest *m;
-    struct xd_error err;
 
-    if (l->n_urls != 1 || l->checksum != NULL || g->common != NULL ||
-        g->args->are_manifests || g->args->dry_run ||
+    if (g->common != NULL || g->args->are_manifests || g->args->dry_run ||
         args_is_on(g->args, "content-disposition") ||
-        xd_manifest_from_urls(&m, l->urls, 1, XD_SIZE_UNKNOWN, &err) < 0)
-        return false;
-    g->listed = l;
-    g->line = line;
-    const bool is_taken = may_wait(g, m, 0);
-    g->listed = NULL;
-    g->line = NO_LINE;
-    xd_manifest_unref(m);
-    return is_taken;
+        xd_list_manifest(&m, list, NULL) < 0)
+        return NULL;
+    return m;
 }
 
 static void get_files(struct get *g, const struct xd_list *list)
 {
     const size_t n = xd_list_n_files(list);
+    struct xd_manifest *const all = list_manifest(g, list);
     size_t n_failed = 0;
 
     g->list = list;
-
     for (size_t i = 0; i < n && goes_on(g); i++) {
         struct xd_listed l = {.struct_size = sizeof l};
         const size_t before = g->n_failed;
-        if (xd_list_file(list, i, &l) == 0 && !get_at_once(g, &l, i))
+        if (xd_list_file(list, i, &l) == 0 &&
+            !get_at_once(g, &l, all, (uint32_t)i))
             get_listed(g, &l);
         n_failed += g->n_failed > before;
     }
     get_set(g);
+    xd_manifest_unref(all);
     n_failed += g->n_failed_in_sets;
     if (n_failed > 0 && n > 1 && g->status != STATUS_INTERRUPTED)
         words_error("%s: %zu of %zu lines failed",

@@ -162,7 +162,8 @@ enum xd_file_state {
 /* One file of a download of many. */
 struct xd_file_progress {
     size_t struct_size;
-    const char *path; /* where it goes; lives as long as the download */
+    const char *path; /* where it goes, in the folder of all: as its manifest
+                         says; lives as long as the download */
     enum xd_file_state state;
     uint64_t bytes_total, bytes_done; /* total: or XD_SIZE_UNKNOWN */
     uint64_t begin;        /* its first byte, counted as records and parts do,

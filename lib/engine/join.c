@@ -88,7 +88,7 @@ static int read_range_locked(const struct xd_engine *e,
 static int read_source_locked(const struct xd_engine *e,
                               const struct xd_replica *given,
                               const struct xd_extent *extent,
-                              struct xd_depot_source *out, struct xd_error *err)
+                              struct xd_new_source *out, struct xd_error *err)
 {
     struct xd_replica r = read_replica(given);
     struct xd_range range;
@@ -116,26 +116,25 @@ static int read_source_locked(const struct xd_engine *e,
         (r.offset > r.object_size ||
          xd_range_length(range) > r.object_size - r.offset))
         return refuse(&url, "the object is too small to hold these bytes", err);
-    *out = (struct xd_depot_source){.range = range,
-                                    .object_offset = r.offset,
-                                    .object_size = r.object_size,
-                                    .url = url,
-                                    .priority = r.priority,
-                                    .max_connections = r.max_connections,
-                                    .order = SIZE_MAX};
+    *out = (struct xd_new_source){.range = range,
+                                  .object_offset = r.offset,
+                                  .object_size = r.object_size,
+                                  .url = url,
+                                  .priority = r.priority,
+                                  .max_connections = r.max_connections};
     return 0;
 }
 
 /* ---- joining ---- */
 
 static bool has_source(const struct xd_depot *depot,
-                       const struct xd_depot_source *like)
+                       const struct xd_new_source *like)
 {
     const struct xd_depot_source *s = NULL;
 
     while ((s = xd_depot_next_source(depot, s))) {
-        if (!s->is_gone && xd_url_compare(&s->url, &like->url) == 0 &&
-            s->object_offset == like->object_offset &&
+        if (!s->is_gone && xd_url_compare(xd_source_url(s), &like->url) == 0 &&
+            xd_source_offset(s) == like->object_offset &&
             s->range.begin <= like->range.begin &&
             s->range.end >= like->range.end)
             return true;
@@ -163,7 +162,7 @@ static void revive(struct xd_depot *depot)
 
 static void report_joined_locked(struct xd_engine *e,
                                  const struct xd_depot *depot,
-                                 const struct xd_depot_source *what)
+                                 const struct xd_new_source *what)
 {
     if (e->session.size_probe &&
         xd_size_probe_join(e->session.size_probe, depot->number,
@@ -178,7 +177,7 @@ static void report_joined_locked(struct xd_engine *e,
         xd_sampler_start_locked(e);
 }
 
-static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
+static int join_locked(struct xd_engine *e, const struct xd_new_source *what,
                        struct xd_depot *known, struct xd_error *err)
 {
     struct xd_depot *depot;
@@ -200,7 +199,7 @@ static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
 static int add_locked(struct xd_engine *e, const struct xd_replica *replica,
                       const struct xd_extent *extent, struct xd_error *err)
 {
-    struct xd_depot_source what;
+    struct xd_new_source what;
     struct xd_depot *known;
     int rc;
 

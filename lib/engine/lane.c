@@ -37,7 +37,7 @@ static bool takes_encoded_locked(const struct xd_engine *e,
 
     if (!s || xd_manifest_file(e->depots.manifest, e->depots.file, &file) < 0)
         return false;
-    return xd_url_names_compressed(&s->url) ||
+    return xd_url_names_compressed(xd_source_url(s)) ||
            (file.name && xd_name_is_compressed(file.name)) ||
            xd_verify_decides(e, s->range) ||
            (e->session.size_probe &&
@@ -151,19 +151,19 @@ static void start(struct xd_worker *w, unsigned slot)
     }
     request = (struct xd_request){
         .url = lane->url,
-        .origin = &source->url,
+        .origin = xd_source_url(source),
         .reach = lane->reach,
-        .offset =
-            source->object_offset + (lane->range.begin - source->range.begin),
+        .offset = xd_source_offset(source) +
+                  (lane->range.begin - source->range.begin),
         .length = is_to_end(lane) ? XD_TO_END : xd_range_length(lane->range),
-        .object_size = source->object_size,
+        .object_size = xd_source_object_size(source),
         .if_range = lane->if_range,
         .outages = lane->outages,
         .whole = lane->asks_whole,
         .owns_connection = lane->owns_connection,
         .wants_size = lane->wants_size,
         .passes_over = &lane->passes_over,
-        .framing = source->framing,
+        .framing = xd_source_framing(source),
         .takes_encoded = lane->takes_encoded};
     if (!goes_on(w, slot, &request) &&
         xd_runner_start(w->runner, slot, &request, &error) < 0)
@@ -193,7 +193,7 @@ static void shorten(struct xd_worker *w, unsigned slot)
     if (xd_runner_is_busy(w->runner, slot) && !has_begun(w, slot) &&
         lane->range.end != XD_SIZE_UNKNOWN)
         xd_runner_shorten(w->runner, slot,
-                          lane->source->object_offset +
+                          xd_source_offset(lane->source) +
                               (lane->range.end - lane->source->range.begin));
 }
 
@@ -396,7 +396,7 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
 static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
 {
     if (!head->final_url || lane->final_url ||
-        lane->url != &lane->source->url ||
+        lane->url != xd_source_url(lane->source) ||
         xd_url_compare(head->final_url, lane->url) == 0)
         return;
     lane->final_url = xd_url_copy(head->final_url);
@@ -410,7 +410,7 @@ static int refuse_unsized(struct xd_lane *lane, const char *why)
     lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_DIFFERENT,
                                         .object_size = XD_SIZE_UNKNOWN};
     return xd_fail(&lane->outcome.error, XD_E_DIFFERENT, "%s: %s",
-                   xd_url_name(&lane->source->url).s, why);
+                   xd_url_name(xd_source_url(lane->source)).s, why);
 }
 
 /* The answer tells the size of a file of a set. */

@@ -31,18 +31,12 @@ enum xd_set_state {
     XD_SET_LEFT /* it cannot be one of many after all */
 };
 
+/* No more than is needed, as there may be 100 000.  Guarded by lock. */
 struct xd_set_file {
-    /* Constant after new(). */
-    const char *signed_by; /* the key that signed the text of its hash; or NULL:
-                              in the manifest */
-
-    /* Before anything was fetched; these are no longer wanted. */
-    bool is_there;
-    const struct xd_kept_error *refused; /* NULL: it may be written to */
-
-    /* Guarded by lock. */
-    enum xd_set_state state;
-    const struct xd_kept_error *error; /* if it is FAILED */
+    const struct xd_kept_error *error; /* if it is FAILED, or will be */
+    uint32_t next; /* in the queue of those that are COMPLETE */
+    enum xd_set_state state : 8;
+    bool is_there;   /* before anything was fetched: it is not wanted */
     bool is_unsized; /* its size is not known yet: it has a provisional place */
     bool leaves;     /* when no depot can deliver it */
 };
@@ -51,6 +45,7 @@ struct xd_set {
     /* Constant after new(). */
     size_t n; /* files; 0: it is no set */
     struct xd_set_place *places;
+    char *directory;  /* in which they lie, or NULL: in the current one */
     size_t n_kept;    /* files with journals */
     size_t most_open; /* at a time, but for those that are written to */
 
@@ -60,9 +55,10 @@ struct xd_set {
     /* Guarded by lock. */
     struct xd_set_file *files;
     size_t n_wanted;
-    size_t *complete; /* those that are, a queue with room for all */
-    size_t n_complete, n_taken;
-    xd_usec name_at; /* those that are complete, and were not taken */
+    uint32_t first_complete, last_complete; /* the queue of those that are, and
+                                               were not taken */
+    size_t n_complete;                      /* in it */
+    xd_usec name_at;                        /* when these get their names */
     size_t n_unsized;
     struct xd_rangeset held; /* what earlier runs left, before start() */
     struct xd_set_keep keep; /* for the next run */
@@ -70,8 +66,8 @@ struct xd_set {
     uint64_t lost;   /* and of places of files that have failed */
 };
 
-/* Those files of `m`, one behind the other, each at its path in the folder
- * `directory` (NULL: the current one).  Errors: INVAL, NOMEM. */
+/* Those files of `m`, which outlives the set, one behind the other, each at its
+ * path in the folder `directory` (NULL: the current one).  Errors: INVAL, NOMEM. */
 int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
                 const size_t *files, size_t n, const char *directory,
                 struct xd_error *err);

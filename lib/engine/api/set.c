@@ -96,6 +96,14 @@ static const char *proof_of(const struct xd_engine *e, struct xd_range file)
                : NULL;
 }
 
+static const char *signed_by(const struct xd_engine *e, size_t i)
+{
+    const struct xd_manifest *of;
+    const size_t file = xd_manifest_joined_file(e->depots.manifest, i, &of);
+
+    return xd_signed_by(of, file);
+}
+
 int xd_download_file(struct xd_download *d, size_t i,
                      struct xd_file_progress *out)
 {
@@ -109,17 +117,19 @@ int xd_download_file(struct xd_download *d, size_t i,
     p.path = place->path;
     p.begin = place->range.begin;
     xd_engine_lock(e);
-    p.bytes_total = e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : place->size;
+    p.bytes_total =
+        e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : xd_set_place_size(place);
     p.state = state_of(e->set.files[i].state);
-    p.error = xd_kept_error_get(e->set.files[i].error);
+    if (p.state == XD_FILE_FAILED)
+        p.error = xd_kept_error_get(e->set.files[i].error);
     if (p.state == XD_FILE_NAMED)
         p.verified = proof_of(e, place->range);
     if (p.verified)
-        p.signed_by = e->set.files[i].signed_by;
+        p.signed_by = signed_by(e, i);
     p.bytes_done =
         xd_ledger_count(&e->ledger, XD_BYTES_DONE,
                         (struct xd_range){place->range.begin,
-                                          place->range.begin + place->size});
+                                          place->range.end - place->unused});
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);
     return 0;
