@@ -19,8 +19,9 @@ struct entry {
     uint32_t place, order;
 };
 
-/* The order of what joined. */
+/* The order of what joined, and before that of what was appended. */
 #define ADDED UINT32_MAX
+#define APPENDED (UINT32_MAX - 1)
 
 /* One that joined: with what a manifest says of others. */
 struct xd_added_source {
@@ -148,14 +149,18 @@ struct xd_depot_source *xd_depot_next_source(const struct xd_depot *d,
 {
     const struct xd_added_source *last = (const struct xd_added_source *)s;
     struct xd_added_source *added = d->added;
-    size_t next = 0;
+    size_t next = 0, appended = 0;
 
     if (s && s->order == ADDED)
         added = last->next;
+    else if (s && s->order == APPENDED)
+        appended = s->furthest + (size_t)1;
     else if (s)
         next = (size_t)(s - d->sources) + 1;
-    if ((!s || s->order != ADDED) && next < d->n_sources)
+    if ((!s || s->order < APPENDED) && next < d->n_sources)
         return &d->sources[next];
+    if ((!s || s->order != ADDED) && appended < d->n_appended)
+        return d->appended[appended];
     return added ? &added->source : NULL;
 }
 
@@ -331,6 +336,11 @@ static void free_depot(struct xd_depot *d)
     for (size_t i = 0; i < d->n_sources; i++)
         free_facts(&d->sources[i]);
     xd_free(d->sources);
+    for (size_t i = 0; i < d->n_appended; i++) {
+        free_facts(d->appended[i]);
+        xd_free(d->appended[i]);
+    }
+    xd_free(d->appended);
     while (d->added) {
         struct xd_added_source *next = d->added->next;
 
@@ -491,6 +501,55 @@ int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,
     return XD_E_NOMEM;
 }
 
+/* They lie one behind the other, or are of one file. */
+static int append_source(struct xd_depot *depot, struct xd_range range,
+                         const struct xd_model_file *in, uint32_t place)
+{
+    struct xd_depot_source **list =
+        xd_grow(depot->appended, depot->n_appended, &depot->appended_capacity,
+                sizeof(struct xd_depot_source *));
+    struct xd_depot_source *s = list ? xd_alloc(1, sizeof *s) : NULL;
+    const struct xd_depot_source *last;
+
+    if (list)
+        depot->appended = list;
+    if (!s)
+        return XD_E_NOMEM;
+    *s = (struct xd_depot_source){.range = range,
+                                  .in = in,
+                                  .place = place,
+                                  .order = APPENDED,
+                                  .furthest = (uint32_t)depot->n_appended};
+    last = depot->n_appended > 0 ? list[depot->n_appended - 1] : NULL;
+    if (!last || last->range.begin < range.begin)
+        depot->bytes_held += xd_range_length(range);
+    list[depot->n_appended++] = s;
+    depot->max_connections = xd_stricter_limit(depot->max_connections,
+                                               replica_of(s)->max_connections);
+    return 0;
+}
+
+int xd_depots_append(struct xd_depots *d, struct xd_range range,
+                     const struct xd_model_file *in, uint32_t place,
+                     struct xd_depot **out, bool *out_is_new)
+{
+    const struct xd_url *url = &in->urls[place];
+    struct xd_depot *found = xd_depots_find(d, url);
+    struct xd_depot *depot = found ? found : new_depot(url);
+
+    if (!depot)
+        return XD_E_NOMEM;
+    if (append_source(depot, range, in, place) == 0 &&
+        (found || put_depot(d, depot) == 0)) {
+        *out = depot;
+        *out_is_new = !found;
+        return 0;
+    }
+    if (!found)
+        free_depot(depot);
+    return XD_E_NOMEM;
+}
+
 void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
                          enum xd_depot_state state)
 {
@@ -619,6 +678,22 @@ static size_t count_before(const struct xd_depot *d, uint64_t begin)
                           offsetof(struct xd_depot_source, range.begin));
 }
 
+/* The same of those that were appended. */
+static size_t count_appended(const struct xd_depot *d, uint64_t begin)
+{
+    size_t low = 0, high = d->n_appended;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (d->appended[middle]->range.begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Whether none of the sources up to this one ends at or behind `byte`. */
 static bool all_end_before(const struct xd_depot *d,
                            const struct xd_depot_source *s, uint64_t byte)
@@ -645,6 +720,14 @@ static struct xd_depot_source *find_source(struct xd_depot *depot,
         if ((s->is_gone && !may_be_gone) || s->range.end < range.end)
             continue;
         if (!best || by_preference(s, best) < 0)
+            best = s;
+    }
+    for (size_t i = count_appended(depot, range.begin);
+         i-- > 0 && depot->appended[i]->range.end >= range.end;) {
+        struct xd_depot_source *s = depot->appended[i];
+
+        if ((!s->is_gone || may_be_gone) &&
+            (!best || by_preference(s, best) < 0))
             best = s;
     }
     for (struct xd_added_source *a = depot->added; a; a = a->next) {
@@ -800,6 +883,11 @@ const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
             continue;
         is_found = true;
         error = xd_source_known(s)->error;
+    }
+    for (size_t i = count_appended(depot, byte);
+         i-- > 0 && depot->appended[i]->range.end > byte && !error;) {
+        is_found = true;
+        error = xd_source_known(depot->appended[i])->error;
     }
     return error || !is_found ? error : depot->last_error;
 }

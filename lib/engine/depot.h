@@ -76,8 +76,9 @@ struct xd_depot_source {
     struct xd_range range;          /* bytes of the file */
     const struct xd_model_file *in; /* the manifest's file that has it, */
     uint32_t place;                 /* and which of its replicas it is */
-    uint32_t order;    /* in the manifest; UINT32_MAX: it was added later */
-    uint32_t furthest; /* the source up to this one that ends last */
+    uint32_t order;    /* in the manifest; or how it came later (depot.c) */
+    uint32_t furthest; /* the source up to this one that ends last; of one that
+                          was appended, which of those it is */
     bool is_preferred; /* by its location */
     bool is_sized;     /* a depot has stated the size of its object */
 
@@ -114,6 +115,9 @@ struct xd_depot {
     double promise;          /* bytes per second, less where it fails */
 
     /* Guarded by engine.lock. */
+    struct xd_depot_source **appended; /* each behind those before it in the
+                                          file; it stays where it is */
+    size_t n_appended, appended_capacity;
     struct xd_added_source *added; /* those that joined, the last one first; a
                                       source stays where it is in memory */
     uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
@@ -225,6 +229,16 @@ const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
 
 /* None of them will do in this run. */
 void xd_depot_drop_sources(struct xd_depot *depot);
+
+/*
+ * Add a source for bytes behind all others of the file: replica number `place` of
+ * the file `in`, which outlives the depots.  Of its depot, which may be a new one,
+ * *out_is_new.
+ * Errors: NOMEM; then all is as before.
+ */
+int xd_depots_append(struct xd_depots *d, struct xd_range range,
+                     const struct xd_model_file *in, uint32_t place,
+                     struct xd_depot **out, bool *out_is_new);
 
 /* What the manifest, or the call that added it, says of a source: its URL; where its bytes
  * begin in the object there, and how long that is; how it holds them, or NULL; and

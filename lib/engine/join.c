@@ -143,7 +143,7 @@ static bool has_source(const struct xd_depot *depot,
 }
 
 /* Room for a worker more. */
-static int make_room_locked(struct xd_engine *e)
+int xd_join_make_room_locked(struct xd_engine *e)
 {
     unsigned n = e->workers.max + 1;
 
@@ -162,19 +162,29 @@ static void revive(struct xd_depot *depot)
 
 static void report_joined_locked(struct xd_engine *e,
                                  const struct xd_depot *depot,
-                                 const struct xd_new_source *what)
+                                 struct xd_range range,
+                                 unsigned max_connections)
 {
     if (e->session.size_probe &&
         xd_size_probe_join(e->session.size_probe, depot->number,
                            e->workers.max) < 0)
         xd_engine_fail_nomem_locked(e);
-    xd_report_joined_locked(e, depot->number, what->range,
-                            what->max_connections);
+    xd_report_joined_locked(e, depot->number, range, max_connections);
     xd_blame_joined_locked(e, depot->number);
     xd_repair_joined_locked(e, depot->number);
-    xd_readers_no_gap_locked(e, what->range);
+    xd_readers_no_gap_locked(e, range);
     if (e->session.sched && !e->sampler.is_on)
         xd_sampler_start_locked(e);
+}
+
+void xd_join_depot_locked(struct xd_engine *e, struct xd_depot *depot,
+                          bool is_new, struct xd_range range,
+                          unsigned max_connections)
+{
+    if (is_new && e->workers.max < xd_options_most_depots(&e->options))
+        e->workers.max++; /* one more may be open at a time */
+    revive(depot);
+    report_joined_locked(e, depot, range, max_connections);
 }
 
 static int join_locked(struct xd_engine *e, const struct xd_new_source *what,
@@ -182,12 +192,10 @@ static int join_locked(struct xd_engine *e, const struct xd_new_source *what,
 {
     struct xd_depot *depot;
 
-    if (make_room_locked(e) < 0 || xd_depots_add(&e->depots, what, &depot) < 0)
+    if (xd_join_make_room_locked(e) < 0 ||
+        xd_depots_add(&e->depots, what, &depot) < 0)
         return xd_fail_nomem(err);
-    if (!known && e->workers.max < xd_options_most_depots(&e->options))
-        e->workers.max++; /* one more may be open at a time */
-    revive(depot);
-    report_joined_locked(e, depot, what);
+    xd_join_depot_locked(e, depot, !known, what->range, what->max_connections);
     if (xd_engine_is_over_locked(e)) /* for want of memory */
         return xd_fail_nomem(err);
     xd_engine_log_locked(e, XD_LOG_INFO, "%s: added", depot->host);

@@ -252,7 +252,8 @@ struct write {
     struct xd_range range;
     struct xd_sink *target;
     uint64_t era;
-    int rc; /* negative: as `error` says */
+    struct xd_pieces pieces; /* those that there are by now */
+    int rc;                  /* negative: as `error` says */
     struct xd_error error;
 };
 
@@ -272,8 +273,10 @@ static bool take_write_locked(struct xd_worker *w, struct xd_lane *lane,
         return false;
     if (a.is_missing)
         xd_report_held_locked(e, a.range);
-    *out = (struct write){
-        .range = a.range, .target = e->dest.target, .era = e->verify.era};
+    *out = (struct write){.range = a.range,
+                          .target = e->dest.target,
+                          .era = e->verify.era,
+                          .pieces = e->verify.pieces};
     return true;
 }
 
@@ -287,7 +290,7 @@ static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
     if (write->rc < 0 || write->target != e->dest.sink)
         return;
     write->rc = xd_resume_written(e, write->range, &write->error);
-    xd_piece_hash_add(&lane->piece_hash, &e->verify.pieces, write->era,
+    xd_piece_hash_add(&lane->piece_hash, &write->pieces, write->era,
                       write->range, lane->range.end, data);
 }
 

@@ -46,7 +46,6 @@ static int place(struct xd_set *s, size_t i, const struct xd_file *file,
     if (size == XD_SIZE_UNKNOWN) {
         size = XD_JOINED_PLACE;
         s->files[i].is_unsized = true;
-        s->n_unsized++;
     }
     p->range.end = p->range.begin + size;
     p->path = file->path;
@@ -71,9 +70,27 @@ static int choose_kept(struct xd_set *s, size_t i, const struct xd_manifest *m,
         p->hashes = xd_strdup(identity.hashes);
         rc = p->hashes ? 0 : xd_fail_nomem(err);
     }
-    s->n_kept += rc == 0;
     xd_text_fini(&hashes);
     return rc;
+}
+
+int xd_set_place_file(struct xd_set *s, size_t i, const struct xd_manifest *m,
+                      size_t file, struct xd_error *err)
+{
+    struct xd_file info = {.struct_size = sizeof info};
+    int rc;
+
+    xd_manifest_file(m, file, &info);
+    rc = place(s, i, &info, err);
+    return rc == 0 ? choose_kept(s, i, m, file, err) : rc;
+}
+
+void xd_set_count_file_locked(struct xd_set *s, size_t i)
+{
+    s->n++;
+    s->n_wanted++;
+    s->n_unsized += s->files[i].is_unsized;
+    s->n_kept += s->places[i].hashes != NULL;
 }
 
 int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
@@ -82,34 +99,35 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
 {
     int rc = 0;
 
-    s->n = s->n_wanted = n;
     s->places = xd_alloc(n, sizeof *s->places);
     s->files = xd_alloc(n, sizeof *s->files);
     s->directory = directory ? xd_strdup(directory) : NULL;
     if (!s->places || !s->files || (directory && !s->directory))
         return xd_fail_nomem(err);
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        struct xd_file file = {.struct_size = sizeof file};
-
-        xd_manifest_file(m, files[i], &file);
-        rc = place(s, i, &file, err);
+        rc = xd_set_place_file(s, i, m, files[i], err);
         if (rc == 0)
-            rc = choose_kept(s, i, m, files[i], err);
+            xd_set_count_file_locked(s, i);
     }
+    s->n_first = s->n;
     return rc;
 }
 
 void xd_set_fini(struct xd_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (s->places)
-            xd_free(s->places[i].hashes);
-        if (s->files)
-            xd_kept_error_free(s->files[i].error);
+        xd_free(s->places[i].hashes);
+        xd_kept_error_free(s->files[i].error);
     }
     xd_free(s->places);
     xd_free(s->files);
     xd_free(s->directory);
+    for (size_t i = s->n_first; s->origins && i < s->n; i++)
+        xd_manifest_unref(s->origins[i - s->n_first].manifest);
+    xd_free(s->origins);
+    xd_free(s->slots);
+    if (s->most > 0)
+        xd_mutex_fini(&s->adding);
     xd_rangeset_fini(&s->held);
     xd_rangeset_fini(&s->keep.dropped);
     *s = (struct xd_set){0};
@@ -243,12 +261,12 @@ bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why)
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         if (why->os_errno == of_all[i])
             return false;
-    return e->set.n > 0 && why->code == XD_E_IO;
+    return e->dest.output->has_many_files && why->code == XD_E_IO;
 }
 
 /* Where the size is unknown there is no hash either: only the depots' bytes show
  * whether what is there is the file. */
-static int look_at_place(struct xd_set *s, size_t i, struct xd_error *err)
+int xd_set_look_at_place(struct xd_set *s, size_t i, struct xd_error *err)
 {
     char *path = path_of(s, i);
     const bool is_there = path && xd_path_exists(path);
@@ -286,7 +304,8 @@ static int find_held(struct xd_set *s, size_t i, struct xd_error *err)
     return rc;
 }
 
-static int has_part(const struct xd_set *s, size_t i, bool *out)
+int xd_set_look_at_part(const struct xd_set *s, size_t i, bool *out_has,
+                        struct xd_error *err)
 {
     struct xd_text part = {0};
     char *path = path_of(s, i);
@@ -295,10 +314,10 @@ static int has_part(const struct xd_set *s, size_t i, bool *out)
     if (path)
         xd_part_path(&part, path, XD_PART);
     failed = !path || part.failed;
-    *out = !failed && xd_path_exists(part.s);
+    *out_has = !failed && xd_path_exists(part.s);
     xd_text_fini(&part);
     xd_free(path);
-    return failed ? XD_E_NOMEM : 0;
+    return failed ? xd_fail_nomem(err) : 0;
 }
 
 static int find_all_held(struct xd_set *s, struct xd_error *err)
@@ -309,9 +328,8 @@ static int find_all_held(struct xd_set *s, struct xd_error *err)
     for (size_t i = 0; rc == 0 && s->n_kept > 0 && i < s->n; i++) {
         if (!s->places[i].hashes || s->files[i].is_there)
             continue;
-        if (has_part(s, i, &has) < 0)
-            rc = xd_fail_nomem(err);
-        else if (has)
+        rc = xd_set_look_at_part(s, i, &has, err);
+        if (rc == 0 && has)
             rc = find_held(s, i, err);
     }
     return rc;
@@ -322,13 +340,14 @@ int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
     const struct xd_set_sink_options o = {.directory = e->set.directory,
                                           .replaces = e->options.force,
                                           .begins_anew = e->options.no_continue,
+                                          .most = e->set.most,
                                           .most_open = e->set.most_open};
     struct xd_set *s = &e->set;
     int rc;
 
     rc = 0;
     for (size_t i = 0; rc == 0 && !e->options.force && i < s->n; i++)
-        rc = look_at_place(s, i, err);
+        rc = xd_set_look_at_place(s, i, err);
     if (rc == 0)
         rc = xd_set_check_space(e, err);
     if (rc < 0)
@@ -344,22 +363,28 @@ int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
     return rc;
 }
 
+void xd_set_begin_file_locked(struct xd_engine *e, size_t i)
+{
+    const struct xd_set_file *f = &e->set.files[i];
+    struct xd_error error = {0};
+    char *path;
+
+    if (!f->is_there && !f->error)
+        return;
+    path = path_of(&e->set, i);
+    if (f->error)
+        error = xd_kept_error_get(f->error);
+    else
+        xd_fail(&error, XD_E_IO, "%s: already exists",
+                path ? path : e->set.places[i].path);
+    xd_free(path);
+    xd_set_fail_locked(e, e->set.places[i].range, &error);
+}
+
 void xd_set_begin_locked(struct xd_engine *e)
 {
-    struct xd_error error = {0};
-
-    for (size_t i = 0; i < e->set.n; i++) {
-        const struct xd_set_place *p = &e->set.places[i];
-        const struct xd_set_file *f = &e->set.files[i];
-
-        if (!f->is_there && !f->error)
-            continue;
-        if (f->error)
-            error = xd_kept_error_get(f->error);
-        else
-            xd_fail(&error, XD_E_IO, "%s: already exists", p->path);
-        xd_set_fail_locked(e, p->range, &error);
-    }
+    for (size_t i = 0; i < e->set.n; i++)
+        xd_set_begin_file_locked(e, i);
 }
 
 static void queue_complete_locked(struct xd_set *s, size_t i)
@@ -409,7 +434,7 @@ void xd_set_verified_locked(struct xd_engine *e, struct xd_range range)
 
 bool xd_set_is_over_locked(const struct xd_engine *e)
 {
-    return e->set.n > 0 && e->set.n_wanted == 0;
+    return e->set.n > 0 && e->set.n_wanted == 0 && !e->set.is_open;
 }
 
 bool xd_set_can_work_locked(const struct xd_engine *e)

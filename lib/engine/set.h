@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "engine/set_keep.h"
 #include "io/sinks/set_sink.h"
+#include "os/thread.h"
 
 struct xd_engine;
 struct xd_kept_error;
@@ -41,18 +42,33 @@ struct xd_set_file {
     bool leaves;     /* when no depot can deliver it */
 };
 
+/* A file that was added. */
+struct xd_set_origin {
+    struct xd_manifest *manifest;
+    size_t file;
+};
+
 struct xd_set {
     /* Constant after new(). */
-    size_t n; /* files; 0: it is no set */
-    struct xd_set_place *places;
-    char *directory;  /* in which they lie, or NULL: in the current one */
-    size_t n_kept;    /* files with journals */
-    size_t most_open; /* at a time, but for those that are written to */
+    struct xd_set_place *places; /* with room for those that are added: */
+    size_t most;                 /* files at last; 0: none is added */
+    size_t n_first;         /* files of the manifest, before any was added */
+    struct xd_mutex adding; /* held while a file is added, if `most` > 0;
+                                    before engine.lock */
+    char *directory;        /* in which they lie, or NULL: in the current one */
+    size_t most_open;       /* at a time, but for those that are written to */
 
     /* Constant after start(). */
     struct xd_set_sink *sink;
 
     /* Guarded by lock. */
+    size_t n;                      /* files; 0: it is no set */
+    size_t n_kept;                 /* files with journals */
+    bool is_open;                  /* more may be added (set_add.h) */
+    struct xd_set_origin *origins; /* of those that were */
+    uint32_t *slots; /* a table of all files by their paths, if any may be: the
+                        number of one and 1, or 0 */
+    size_t n_slots;
     struct xd_set_file *files;
     size_t n_wanted;
     uint32_t first_complete, last_complete; /* the queue of those that are, and
@@ -72,6 +88,23 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
                 const size_t *files, size_t n, const char *directory,
                 struct xd_error *err);
 void xd_set_fini(struct xd_set *s);
+
+/* File `i`, for which there is room, lies behind the others, and is a file of `m`;
+ * it is not counted yet.  Errors: INVAL, NOMEM. */
+int xd_set_place_file(struct xd_set *s, size_t i, const struct xd_manifest *m,
+                      size_t file, struct xd_error *err);
+void xd_set_count_file_locked(struct xd_set *s, size_t i);
+
+/* Whether something is at its path already.  Blocks: on the disk.  Errors:
+ * NOMEM. */
+int xd_set_look_at_place(struct xd_set *s, size_t i, struct xd_error *err);
+
+/* The same of its .part. */
+int xd_set_look_at_part(const struct xd_set *s, size_t i, bool *out_has,
+                        struct xd_error *err);
+
+/* It fails, if it was there or is refused. */
+void xd_set_begin_file_locked(struct xd_engine *e, size_t i);
 
 /* The sink behind which they lie.  Without the lock, before anything is fetched.
  * Errors: IO (they have no room), NOMEM. */

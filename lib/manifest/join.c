@@ -97,6 +97,12 @@ bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
     return f != NULL;
 }
 
+void xd_manifest_file_proof(const struct xd_manifest *m, size_t file,
+                            struct xd_joined_proof *out)
+{
+    choose_proof(&m->files[file], out);
+}
+
 size_t xd_manifest_joined_file(const struct xd_manifest *joined, size_t extent,
                                const struct xd_manifest **out_of)
 {

@@ -43,8 +43,10 @@ struct xd_pieces {
     const struct xd_manifest *manifest;
     size_t file;
     const char *algorithm; /* NULL: there are none; of several the weakest */
-    const char **hexes;    /* of each piece of one file, where they have
-                              ranges; or NULL */
+    const char **hexes; /* of each piece, where they have ranges; NULL, or NULL
+                              for one: the manifest says it */
+    const char **algorithms; /* likewise of those that were added */
+    size_t capacity;         /* so many may be added; or 0 */
 
     unsigned char *states; /* an xd_piece_state each */
 };

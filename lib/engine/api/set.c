@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
+#include "engine/set_add.h"
 #include "engine/trust/signed.h"
 #include "manifest/join.h"
 
@@ -98,9 +99,14 @@ static const char *proof_of(const struct xd_engine *e, struct xd_range file)
 
 static const char *signed_by(const struct xd_engine *e, size_t i)
 {
+    const struct xd_set *s = &e->set;
     const struct xd_manifest *of;
-    const size_t file = xd_manifest_joined_file(e->depots.manifest, i, &of);
+    size_t file;
 
+    if (i >= s->n_first)
+        return xd_signed_by(s->origins[i - s->n_first].manifest,
+                            s->origins[i - s->n_first].file);
+    file = xd_manifest_joined_file(e->depots.manifest, i, &of);
     return xd_signed_by(of, file);
 }
 
@@ -111,12 +117,14 @@ int xd_download_file(struct xd_download *d, size_t i,
     struct xd_file_progress p = {.state = XD_FILE_WAITING};
     const struct xd_set_place *place;
 
-    if (i >= e->set.n)
+    xd_engine_lock(e);
+    if (i >= e->set.n) {
+        xd_engine_unlock(e);
         return XD_E_INVAL;
+    }
     place = &e->set.places[i];
     p.path = place->path;
     p.begin = place->range.begin;
-    xd_engine_lock(e);
     p.bytes_total =
         e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : xd_set_place_size(place);
     p.state = state_of(e->set.files[i].state);
@@ -133,4 +141,21 @@ int xd_download_file(struct xd_download *d, size_t i,
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);
     return 0;
+}
+
+int xd_download_expect_files(struct xd_download *d, size_t most,
+                             struct xd_error *err)
+{
+    return xd_set_expect((struct xd_engine *)d, most, err);
+}
+
+int xd_download_add_file(struct xd_download *d, struct xd_manifest *m,
+                         size_t file, struct xd_error *err)
+{
+    return xd_set_add((struct xd_engine *)d, m, file, err);
+}
+
+void xd_download_end_files(struct xd_download *d)
+{
+    xd_set_no_more((struct xd_engine *)d);
 }

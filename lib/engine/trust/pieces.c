@@ -30,14 +30,16 @@ const char *xd_pieces_hex(const struct xd_pieces *p, size_t i)
 
     if (p->piece_bytes > 0)
         return xd_manifest_piece(p->manifest, p->file, p->first + i);
-    return p->hexes ? p->hexes[i] : find_joined(p, i, &proof);
+    return p->hexes && p->hexes[i] ? p->hexes[i] : find_joined(p, i, &proof);
 }
 
 const char *xd_pieces_algorithm(const struct xd_pieces *p, size_t i)
 {
     struct xd_joined_proof proof;
 
-    if (p->piece_bytes > 0 || p->hexes)
+    if (p->algorithms && p->algorithms[i])
+        return p->algorithms[i];
+    if (p->piece_bytes > 0 || (p->hexes && p->hexes[i]))
         return p->algorithm;
     find_joined(p, i, &proof);
     return proof.algorithm;
@@ -149,4 +151,38 @@ int xd_pieces_init(struct xd_pieces *p, const struct xd_manifest *m,
     if (rc < 0 || p->n == 0)
         xd_pieces_fini(p);
     return rc;
+}
+
+int xd_pieces_reserve(struct xd_pieces *p, size_t more)
+{
+    const size_t n = p->n + more;
+
+    if (xd_make_room(&p->ranges, p->n, n, sizeof *p->ranges) < 0 ||
+        xd_make_room(&p->states, p->n, n, 1) < 0 ||
+        xd_make_room(&p->hexes, p->hexes ? p->n : 0, n, sizeof *p->hexes) < 0)
+        return XD_E_NOMEM;
+    p->algorithms = xd_alloc(n, sizeof *p->algorithms);
+    if (!p->algorithms)
+        return XD_E_NOMEM;
+    p->capacity = n;
+    return 0;
+}
+
+bool xd_pieces_add(struct xd_pieces *p, struct xd_range file,
+                   const struct xd_joined_proof *proof)
+{
+    struct xd_range piece = {file.begin, file.begin};
+
+    if (proof->n > p->capacity - p->n)
+        return false;
+    for (size_t i = 0; i < proof->n; i++) {
+        piece.begin = piece.end;
+        piece.end = file.end - piece.begin > proof->piece_bytes
+                        ? piece.begin + proof->piece_bytes
+                        : file.end;
+        p->hexes[p->n] = proof->hex + i * proof->stride;
+        p->algorithms[p->n] = proof->algorithm;
+        add(p, piece, proof->algorithm);
+    }
+    return true;
 }

@@ -39,12 +39,12 @@ struct xd_set_sink {
     struct xd_sink base;
     /* Constant after new(). */
     const struct xd_set_place *places;
-    size_t n;
     struct xd_set_sink_options o;
     /* Owned by the caller of sync(). */
     uint64_t n_syncs;
     /* Guarded by lock, which is held while a file is opened or closed. */
     struct xd_mutex lock;
+    size_t n;
     struct set_file **files; /* each NULL, or where it stays, or */
     struct set_file named;   /* all that have their names */
     size_t *open;            /* those that are */
@@ -259,9 +259,14 @@ static void end_use(struct xd_set_sink *s, struct set_file *f,
 }
 
 /* The file that byte `offset` is of. */
-static size_t file_at(const struct xd_set_sink *s, uint64_t offset)
+static size_t file_at(struct xd_set_sink *s, uint64_t offset)
 {
-    return xd_count_up_to(offset, s->places, s->n, sizeof *s->places,
+    size_t n;
+
+    xd_mutex_lock(&s->lock);
+    n = s->n;
+    xd_mutex_unlock(&s->lock);
+    return xd_count_up_to(offset, s->places, n, sizeof *s->places,
                           offsetof(struct xd_set_place, range.begin)) -
            1;
 }
@@ -373,7 +378,7 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
     s->places = places;
     s->n = n;
     s->o = *o;
-    s->files = xd_alloc(n, sizeof(struct set_file *));
+    s->files = xd_alloc(n > o->most ? n : o->most, sizeof(struct set_file *));
     if (!s->files || xd_mutex_init(&s->lock) < 0) {
         xd_free(s->files);
         xd_free(s);
@@ -382,6 +387,14 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
     *out = &s->base;
     *out_self = s;
     return 0;
+}
+
+void xd_set_sink_extend(struct xd_set_sink *s, size_t n)
+{
+    XD_ASSERT(n <= s->o.most);
+    xd_mutex_lock(&s->lock);
+    s->n = n;
+    xd_mutex_unlock(&s->lock);
 }
 
 static void close_file_locked(struct xd_set_sink *s, size_t i)
@@ -644,15 +657,18 @@ void xd_set_sink_drop(struct xd_set_sink *s, struct xd_range range,
     }
 }
 
-/* The next open file that this sync has not seen; n: there is none.  It is in use
+/* None. */
+#define NO_FILE SIZE_MAX
+
+/* The next open file that this sync has not seen, or NO_FILE.  It is in use
  * then. */
 static size_t take_unsynced(struct xd_set_sink *s, struct set_file **out,
                             uint64_t *out_bytes)
 {
-    size_t found = s->n;
+    size_t found = NO_FILE;
 
     xd_mutex_lock(&s->lock);
-    for (size_t place = 0; found == s->n && place < s->n_open; place++) {
+    for (size_t place = 0; found == NO_FILE && place < s->n_open; place++) {
         struct set_file *f = s->files[s->open[place]];
 
         if (!f->kept || f->kept->unsynced == 0 || f->kept->sync == s->n_syncs)
@@ -684,7 +700,7 @@ void xd_set_sink_sync(struct xd_set_sink *s, xd_set_ended_fn *ended, void *user)
     size_t i;
 
     s->n_syncs++;
-    while (i = take_unsynced(s, &f, &bytes), i < s->n) {
+    while (i = take_unsynced(s, &f, &bytes), i != NO_FILE) {
         struct xd_error error = {0};
         int rc = xd_set_journal_sync(f->kept->journal, f->sink, &error);
 

@@ -42,9 +42,10 @@ char *xd_set_place_path(const struct xd_set_place *p, const char *directory);
 
 struct xd_set_sink_options {
     const char *directory; /* that paths begin in; NULL: the current one */
-    bool replaces;         /* a file that is there */
-    bool begins_anew;      /* what an earlier run has left does not count */
-    size_t most_open;      /* files, but for those that are being written to, or
+    size_t most;      /* files that there may be at last; 0: as many as now */
+    bool replaces;    /* a file that is there */
+    bool begins_anew; /* what an earlier run has left does not count */
+    size_t most_open; /* files, but for those that are being written to, or
                           whose last bytes are not on the disk */
 };
 
@@ -57,6 +58,9 @@ struct xd_set_sink_options {
 int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
                     const struct xd_set_place *places, size_t n,
                     const struct xd_set_sink_options *o, struct xd_error *err);
+
+/* There are `n` files now, more than before, whose places are filled. */
+void xd_set_sink_extend(struct xd_set_sink *s, size_t n);
 
 /* What an earlier run has left of a file, if that has a journal: *held, which is
  * empty, is counted from the file's first byte.  Before it is written to.
