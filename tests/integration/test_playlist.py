@@ -2,6 +2,7 @@
 """Files that are played one after another, and what is begun before it is
 asked for."""
 import contextlib
+import hashlib
 import json
 import re
 import time
@@ -350,3 +351,45 @@ def test_a_file_too_many_has_to_wait(lab):
                "there is room")
     for client in clients:
         client.close()
+
+
+def list_of(lab, depots, files):
+    """The second with its hash, from two depots."""
+    a, b, c = NAMES
+    digest = hashlib.sha256(files[b]).hexdigest()
+    return lab.write("list", f"{depots[0].url(a)}\n  out=first.mkv\n"
+                     f"{depots[0].url(b)}\t{depots[1].url(b)}\n"
+                     f"  checksum=sha-256={digest}\n{depots[1].url(c)}\n")
+
+
+def test_a_list_is_played_line_by_line(lab):
+    files = put(lab)
+    run, reports = play(lab, *SIMULATED[:2], "--rate", "50MB/s", "-i",
+                        list_of(lab, lab.depots(2), files))
+    assert run.rc == 0, run.err
+    assert [r["file"] for r in reports] == ["first.mkv", *NAMES[1:]]
+    assert all(r["played_s"] > 0 for r in reports)
+
+
+def test_a_list_is_served_line_by_line(lab):
+    files = put(lab)
+    served = Served(lab, "-i", list_of(lab, lab.depots(2), files))
+    for i, (name, data) in enumerate(files.items()):
+        shown = "first.mkv" if i == 0 else name
+        answer, body = served.ask(f"/{i + 1}/{shown}")
+        assert answer.status == 200
+        assert body == data
+
+
+def test_wrong_bytes_of_a_line_are_noticed_by_its_hash(lab):
+    files = put(lab)
+    files[NAMES[1]] = b"another file"
+    run = lab.xdownload("play", *SIMULATED[:2], "--rate", "50MB/s", "-i",
+                        list_of(lab, lab.depots(2), files), report=False)
+    assert run.rc == 4, run.err
+
+
+def test_a_list_that_cannot_be_used_is_not_played(lab):
+    run = lab.xdownload("play", *SIMULATED, "-i", lab.write("list", "no\n"),
+                        report=False)
+    assert run.rc == 2 and "line 1" in run.err
