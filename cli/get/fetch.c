@@ -283,6 +283,12 @@ static void report(const struct fetch_run *r, int rc, const char *error)
                    outcome_of(rc), error);
 }
 
+static void put_left(const struct job *job, size_t i, uint64_t size)
+{
+    job->left_sizes[*job->n_left] = size;
+    job->left[(*job->n_left)++] = i;
+}
+
 /* Which files could not be of a set. */
 static void note_left(const struct fetch_run *r)
 {
@@ -292,7 +298,7 @@ static void note_left(const struct fetch_run *r)
                        xd_download_file(r->download, i, &p) == 0;
          i++)
         if (p.state == XD_FILE_LEFT)
-            r->job->left[(*r->job->n_left)++] = i;
+            put_left(r->job, i, p.bytes_total);
 }
 
 /* A log line says why each has; false: no file has failed for itself.  For a list

@@ -105,6 +105,32 @@ static void get_left(struct get *g, const struct set *s, size_t i)
         get_listed(g, &l);
 }
 
+/* A line of one URL, of which a first answer has said the size: true, if the file
+ * comes with others like it. */
+static bool may_follow(struct get *g, const struct set *s, size_t i,
+                       uint64_t size, struct set *next)
+{
+    const struct set_file f = set_get(s, i);
+    struct xd_listed l = {.struct_size = sizeof l};
+    struct xd_manifest *m, *placed;
+    const size_t first = 0;
+    struct xd_error err;
+
+    if (g->list == NULL || f.line == NO_LINE ||
+        !set_takes_sized(g->args, size, f.path) ||
+        xd_list_file(g->list, f.line, &l) < 0 ||
+        xd_manifest_from_urls(&m, l.urls, 1, size, &err) < 0)
+        return false;
+    const int rc = xd_manifest_gather(&placed, &m, &first, &f.path, 1, &err);
+    const bool is_added = rc == 0 && set_add(next, placed, 0, f.path, f.line);
+    xd_manifest_unref(placed);
+    xd_manifest_unref(m);
+    return is_added;
+}
+
+static void get_all_left(struct get *g, const struct set *s,
+                         const struct set_outcome *out);
+
 /* Files that wait are fetched; one alone, as if there were no sets. */
 static void get_set(struct get *g)
 {
@@ -119,12 +145,36 @@ static void get_set(struct get *g)
         get_left(g, &set, 0);
     else if (set.n > 1 && goes_on(g))
         note(g, set_fetch(&set, g->args, g->report, &out));
-    for (size_t i = 0; i < out.n_left && goes_on(g); i++)
-        get_left(g, &set, out.left[i]);
-    g->is_alone = was_alone;
     g->n_failed_in_sets += out.n_failed;
+    get_all_left(g, &set, &out);
+    g->is_alone = was_alone;
     free(out.left);
+    free(out.left_sizes);
     set_clear(&set);
+}
+
+/* Together those of which no more has to be found out. */
+static void get_all_left(struct get *g, const struct set *s,
+                         const struct set_outcome *out)
+{
+    struct set next = {0};
+    struct set_outcome after = {0};
+    bool *const follow = calloc(out->n_left + 1, sizeof *follow);
+
+    for (size_t i = 0; follow != NULL && i < out->n_left; i++)
+        follow[i] = may_follow(g, s, out->left[i], out->left_sizes[i], &next);
+    if (next.n > 0 && goes_on(g))
+        note(g, set_fetch(&next, g->args, g->report, &after));
+    g->n_failed_in_sets += after.n_failed;
+    for (size_t i = 0; i < out->n_left && goes_on(g); i++)
+        if (follow == NULL || !follow[i])
+            get_left(g, s, out->left[i]);
+    for (size_t i = 0; i < after.n_left && goes_on(g); i++)
+        get_left(g, &next, after.left[i]);
+    free(follow);
+    free(after.left);
+    free(after.left_sizes);
+    set_clear(&next);
 }
 
 /* What is complete already lets others wait. */

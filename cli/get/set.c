@@ -19,6 +19,10 @@
  * that is wrong, not all of it is fetched again. */
 #define LONGEST ((uint64_t)64 << 20)
 
+/* Without a hash nothing proves what an earlier run left: of one that is not complete
+ * when a run is killed all comes again. */
+#define LONGEST_WITHOUT_HASH ((uint64_t)16 << 20)
+
 #define COMPARED (1 << 20)
 
 /* What is longer has a journal, also in a set; what an earlier run left of another
@@ -86,6 +90,11 @@ static bool has_fit_size(const struct xd_manifest *m, size_t i,
     return !is_long(file->size) ||
            (file->size <= LONGEST &&
             (file->n_pieces > 0 || xd_manifest_hash(m, i, 0, &hash) == 0));
+}
+
+bool set_takes_sized(const struct args *a, uint64_t size, const char *path)
+{
+    return size <= LONGEST_WITHOUT_HASH && can_come(a, path, size);
 }
 
 /* Signatures of files themselves are verified one by one. */
@@ -277,6 +286,7 @@ static int fetch(size_t n, const struct args *a, FILE *report,
                             .report = report,
                             .n_failed = &out->n_failed,
                             .left = out->left,
+                            .left_sizes = out->left_sizes,
                             .n_left = &out->n_left};
     return fetch_file(&job);
 }
@@ -314,8 +324,10 @@ int set_fetch(struct set *s, const struct args *a, FILE *report,
     struct xd_error err;
     int status;
 
-    *out = (struct set_outcome){.left = calloc(s->n, sizeof *out->left)};
-    if (out->left == NULL || files == NULL) {
+    *out = (struct set_outcome){.left = calloc(s->n, sizeof *out->left),
+                                .left_sizes =
+                                    calloc(s->n, sizeof *out->left_sizes)};
+    if (out->left == NULL || out->left_sizes == NULL || files == NULL) {
         free(files);
         words_error("out of memory");
         return STATUS_FAILED;

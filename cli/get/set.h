@@ -50,6 +50,10 @@ struct set_file {
 bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
                const char *path);
 
+/* Whether one of a plain URL, which has turned out to be so long, can be one of a
+ * set after all. */
+bool set_takes_sized(const struct args *a, uint64_t size, const char *path);
+
 /* Whether one of them goes there already. */
 bool set_has(const struct set *s, const char *path);
 
@@ -63,13 +67,14 @@ struct set_file set_get(const struct set *s, size_t i);
 
 /* What became of a set. */
 struct set_outcome {
-    size_t n_failed; /* for themselves */
-    size_t *left;    /* of the set: those that are to be fetched alone */
+    size_t n_failed;      /* for themselves */
+    size_t *left;         /* of the set: those that are to be fetched alone, */
+    uint64_t *left_sizes; /* and how long they are, or XD_SIZE_UNKNOWN */
     size_t n_left;
 };
 
 /* Fetch them, say how it went, report (NULL: no report is wanted).  Nothing is added
- * any more, nor looked for.  Returns a status.  Ownership: out->left is the caller's, to be freed. */
+ * any more, nor looked for.  Returns a status.  Ownership: the arrays of *out are the caller's, to be freed. */
 int set_fetch(struct set *s, const struct args *a, FILE *report,
               struct set_outcome *out);
 

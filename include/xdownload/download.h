@@ -156,7 +156,8 @@ enum xd_file_state {
     XD_FILE_FAILED,   /* see error */
     XD_FILE_LEFT      /* its size was unknown, and it is longer than 1 MiB, or
                          empty, or perhaps a manifest: it is to be fetched by
-                         itself */
+                         itself; bytes_total is known of one that is no
+                         manifest */
 };
 
 /* One file of a download of many. */

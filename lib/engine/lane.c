@@ -69,6 +69,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->is_over = lane->waits = false;
     lane->is_refused = false;
     lane->may_be_page = false;
+    lane->longer = 0;
     lane->object_size = XD_SIZE_UNKNOWN;
 }
 
@@ -424,8 +425,9 @@ static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
 
     if (!lane->is_unsized || size == XD_SIZE_UNKNOWN)
         return 0;
-    if (size > xd_range_length(place))
-        return refuse_unsized(lane, "is longer than its place among others");
+    lane->longer = size > xd_range_length(place) ? size : 0;
+    if (lane->longer > 0) /* its first bytes say whether it is a file */
+        return 0;
     xd_engine_lock(e);
     rest = xd_set_sized_locked(e, place.begin, place.begin + size);
     if (!xd_range_is_empty(rest))
@@ -511,11 +513,13 @@ static int look_at_unsized(struct xd_lane *lane, const void *data, size_t len)
 {
     const struct xd_range place = lane->source->range;
 
-    if (len >= place.end - xd_lane_end(lane) &&
-        lane->object_size != xd_range_length(place))
-        return refuse_unsized(lane, "is longer than its place among others");
-    if (xd_lane_end(lane) == place.begin && xd_manifest_may_begin(data, len))
+    if (xd_lane_end(lane) == place.begin && xd_manifest_may_begin(data, len)) {
+        lane->longer = 0;
         return refuse_unsized(lane, "may be a manifest");
+    }
+    if (lane->longer > 0 || (len >= place.end - xd_lane_end(lane) &&
+                             lane->object_size != xd_range_length(place)))
+        return refuse_unsized(lane, "is longer than its place among others");
     return 0;
 }
 

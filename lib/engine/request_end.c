@@ -141,7 +141,7 @@ static bool leaves_set_locked(struct xd_engine *e, const struct xd_lane *lane)
     if (!lane->is_unsized ||
         (verdict != XD_VERDICT_DIFFERENT && verdict != XD_VERDICT_CHANGED))
         return false;
-    xd_set_leave_locked(e, lane->range.begin);
+    xd_set_leave_locked(e, lane->range.begin, lane->longer);
     return true;
 }
 

@@ -117,7 +117,8 @@ void xd_set_fini(struct xd_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         xd_free(s->places[i].hashes);
-        xd_kept_error_free(s->files[i].error);
+        if (!s->files[i].leaves)
+            xd_kept_error_free(s->files[i].error);
     }
     xd_free(s->places);
     xd_free(s->files);
@@ -193,9 +194,14 @@ struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
     return rest;
 }
 
-void xd_set_leave_locked(struct xd_engine *e, uint64_t byte)
+void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size)
 {
-    e->set.files[file_at(&e->set, byte)].leaves = true;
+    struct xd_set_file *f = &e->set.files[file_at(&e->set, byte)];
+
+    if (f->state != XD_SET_WANTED)
+        return;
+    f->leaves = true;
+    f->longer = size;
 }
 
 /* Errors of the disk name the file themselves. */

@@ -34,7 +34,11 @@ enum xd_set_state {
 
 /* No more than is needed, as there may be 100 000.  Guarded by lock. */
 struct xd_set_file {
-    const struct xd_kept_error *error; /* if it is FAILED, or will be */
+    union {
+        const struct xd_kept_error *error; /* if it is FAILED, or will be */
+        uint64_t longer; /* if it leaves: its size, if it is known to be a file,
+                            or 0 */
+    };
     uint32_t next; /* in the queue of those that are COMPLETE */
     enum xd_set_state state : 8;
     bool is_there;   /* before anything was fetched: it is not wanted */
@@ -128,7 +132,8 @@ uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte);
 /*
  * A file of unknown size: the first answer tells it, or the end of what comes.
  * Then the rest of its place is here, as it were.  One that does not fit its place,
- * or may be something else than a file, leaves the set.
+ * or may be something else than a file, leaves the set: its size is `size`, or 0 if
+ * that is not known, or not that of a file.
  */
 bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte);
 
@@ -136,7 +141,7 @@ bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte);
  * it fills the place, or its size was known. */
 struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
                                     uint64_t end);
-void xd_set_leave_locked(struct xd_engine *e, uint64_t byte);
+void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size);
 
 /* These bytes are proved. */
 void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);

@@ -128,6 +128,9 @@ int xd_download_file(struct xd_download *d, size_t i,
     p.bytes_total =
         e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : xd_set_place_size(place);
     p.state = state_of(e->set.files[i].state);
+    if (p.state == XD_FILE_LEFT)
+        p.bytes_total = e->set.files[i].longer > 0 ? e->set.files[i].longer
+                                                   : XD_SIZE_UNKNOWN;
     if (p.state == XD_FILE_FAILED)
         p.error = xd_kept_error_get(e->set.files[i].error);
     if (p.state == XD_FILE_NAMED)
