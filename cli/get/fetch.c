@@ -265,8 +265,8 @@ static void report_set(const struct fetch_run *r, int rc, const char *error)
     for (size_t i = 0;
          r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
         if (p.state != XD_FILE_LEFT)
-            report_put_file(to, &p, file_outcome(&p, rc),
-                            file_error(&p, error));
+            report_put_file(to, &p, r->job->args->directory,
+                            file_outcome(&p, rc), file_error(&p, error));
     report_put_set(to, &r->snapshot, count_kept(r), outcome_of(rc), error);
 }
 
@@ -283,6 +283,12 @@ static void report(const struct fetch_run *r, int rc, const char *error)
                    outcome_of(rc), error);
 }
 
+static void put_left(const struct job *job, size_t i, uint64_t size)
+{
+    job->left_sizes[*job->n_left] = size;
+    job->left[(*job->n_left)++] = i;
+}
+
 /* Which files could not be of a set. */
 static void note_left(const struct fetch_run *r)
 {
@@ -292,7 +298,7 @@ static void note_left(const struct fetch_run *r)
                        xd_download_file(r->download, i, &p) == 0;
          i++)
         if (p.state == XD_FILE_LEFT)
-            r->job->left[(*r->job->n_left)++] = i;
+            put_left(r->job, i, p.bytes_total);
 }
 
 /* A log line says why each has; false: no file has failed for itself.  For a list

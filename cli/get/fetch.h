@@ -25,6 +25,7 @@ struct job {
     /* Of a set: where to write how many files have failed, and which are to be
      * fetched alone, with room for all, and how many. */
     size_t *n_failed, *left, *n_left;
+    uint64_t *left_sizes; /* or XD_SIZE_UNKNOWN */
 };
 
 /* The download of a job, not started.  Ownership and errors: as with

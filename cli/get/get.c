@@ -23,7 +23,7 @@
 
 #define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
 
-#define NO_LINE SIZE_MAX
+#define NO_LINE UINT32_MAX
 
 struct get {
     const struct args *args;
@@ -34,7 +34,7 @@ struct get {
     bool is_alone;  /* none does */
     struct present present;
     const struct xd_list *list; /* of --input-file, or NULL */
-    size_t line;     /* of it; or NO_LINE: what it leads to was found out */
+    uint32_t line;   /* of it; or NO_LINE: what it leads to was found out */
     FILE *report;    /* NULL: none is wanted */
     int status;      /* of the first that failed; an interruption outdoes it */
     size_t n_failed; /* files, sets, and inputs that came to nothing */
@@ -96,13 +96,40 @@ static const char *place(const struct get *g, const char *path,
  * found out. */
 static void get_left(struct get *g, const struct set *s, size_t i)
 {
+    const struct set_file f = set_get(s, i);
     struct xd_listed l = {.struct_size = sizeof l};
 
-    if (g->list == NULL || s->lines[i] == NO_LINE)
-        get_alone(g, s->manifests[i], s->files[i], s->paths[i], "");
-    else if (xd_list_file(g->list, s->lines[i], &l) == 0)
+    if (g->list == NULL || f.line == NO_LINE)
+        get_alone(g, f.manifest, f.file, f.path, "");
+    else if (xd_list_file(g->list, f.line, &l) == 0)
         get_listed(g, &l);
 }
+
+/* A line of one URL, of which a first answer has said the size: true, if the file
+ * comes with others like it. */
+static bool may_follow(struct get *g, const struct set *s, size_t i,
+                       uint64_t size, struct set *next)
+{
+    const struct set_file f = set_get(s, i);
+    struct xd_listed l = {.struct_size = sizeof l};
+    struct xd_manifest *m, *placed;
+    const size_t first = 0;
+    struct xd_error err;
+
+    if (g->list == NULL || f.line == NO_LINE ||
+        !set_takes_sized(g->args, size, f.path) ||
+        xd_list_file(g->list, f.line, &l) < 0 ||
+        xd_manifest_from_urls(&m, l.urls, 1, size, &err) < 0)
+        return false;
+    const int rc = xd_manifest_gather(&placed, &m, &first, &f.path, 1, &err);
+    const bool is_added = rc == 0 && set_add(next, placed, 0, f.path, f.line);
+    xd_manifest_unref(placed);
+    xd_manifest_unref(m);
+    return is_added;
+}
+
+static void get_all_left(struct get *g, const struct set *s,
+                         const struct set_outcome *out);
 
 /* Files that wait are fetched; one alone, as if there were no sets. */
 static void get_set(struct get *g)
@@ -118,12 +145,36 @@ static void get_set(struct get *g)
         get_left(g, &set, 0);
     else if (set.n > 1 && goes_on(g))
         note(g, set_fetch(&set, g->args, g->report, &out));
-    for (size_t i = 0; i < out.n_left && goes_on(g); i++)
-        get_left(g, &set, out.left[i]);
-    g->is_alone = was_alone;
     g->n_failed_in_sets += out.n_failed;
+    get_all_left(g, &set, &out);
+    g->is_alone = was_alone;
     free(out.left);
+    free(out.left_sizes);
     set_clear(&set);
+}
+
+/* Together those of which no more has to be found out. */
+static void get_all_left(struct get *g, const struct set *s,
+                         const struct set_outcome *out)
+{
+    struct set next = {0};
+    struct set_outcome after = {0};
+    bool *const follow = calloc(out->n_left + 1, sizeof *follow);
+
+    for (size_t i = 0; follow != NULL && i < out->n_left; i++)
+        follow[i] = may_follow(g, s, out->left[i], out->left_sizes[i], &next);
+    if (next.n > 0 && goes_on(g))
+        note(g, set_fetch(&next, g->args, g->report, &after));
+    g->n_failed_in_sets += after.n_failed;
+    for (size_t i = 0; i < out->n_left && goes_on(g); i++)
+        if (follow == NULL || !follow[i])
+            get_left(g, s, out->left[i]);
+    for (size_t i = 0; i < after.n_left && goes_on(g); i++)
+        get_left(g, &next, after.left[i]);
+    free(follow);
+    free(after.left);
+    free(after.left_sizes);
+    set_clear(&next);
 }
 
 /* What is complete already lets others wait. */
@@ -319,40 +370,47 @@ static void get_listed(struct get *g, const struct xd_listed *l)
 /* A URL without a checksum is asked for as a file at once, among others; if it
  * leads to something else, it is asked what that is.  False: that is to be done
  * first. */
-static bool get_at_once(struct get *g, const struct xd_listed *l, size_t line)
+static bool get_at_once(struct get *g, const struct xd_listed *l,
+                        struct xd_manifest *all, uint32_t line)
+{
+    if (all == NULL || l->n_urls != 1 || l->checksum != NULL)
+        return false;
+    g->line = line;
+    const bool is_taken = may_wait(g, all, line);
+    g->line = NO_LINE;
+    return is_taken;
+}
+
+/* NULL: each line is to be looked at by itself. */
+static struct xd_manifest *list_manifest(const struct get *g,
+                                         const struct xd_list *list)
 {
     struct xd_manifest *m;
-    struct xd_error err;
 
-    if (l->n_urls != 1 || l->checksum != NULL || g->common != NULL ||
-        g->args->are_manifests || g->args->dry_run ||
+    if (g->common != NULL || g->args->are_manifests || g->args->dry_run ||
         args_is_on(g->args, "content-disposition") ||
-        xd_manifest_from_urls(&m, l->urls, 1, XD_SIZE_UNKNOWN, &err) < 0)
-        return false;
-    g->listed = l;
-    g->line = line;
-    const bool is_taken = may_wait(g, m, 0);
-    g->listed = NULL;
-    g->line = NO_LINE;
-    xd_manifest_unref(m);
-    return is_taken;
+        xd_list_manifest(&m, list, NULL) < 0)
+        return NULL;
+    return m;
 }
 
 static void get_files(struct get *g, const struct xd_list *list)
 {
     const size_t n = xd_list_n_files(list);
+    struct xd_manifest *const all = list_manifest(g, list);
     size_t n_failed = 0;
 
     g->list = list;
-
     for (size_t i = 0; i < n && goes_on(g); i++) {
         struct xd_listed l = {.struct_size = sizeof l};
         const size_t before = g->n_failed;
-        if (xd_list_file(list, i, &l) == 0 && !get_at_once(g, &l, i))
+        if (xd_list_file(list, i, &l) == 0 &&
+            !get_at_once(g, &l, all, (uint32_t)i))
             get_listed(g, &l);
         n_failed += g->n_failed > before;
     }
     get_set(g);
+    xd_manifest_unref(all);
     n_failed += g->n_failed_in_sets;
     if (n_failed > 0 && n > 1 && g->status != STATUS_INTERRUPTED)
         words_error("%s: %zu of %zu lines failed",

@@ -2,7 +2,6 @@
 #include "get/set.h"
 
 #include <limits.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +18,10 @@
  * once more from the disk before it gets its name, and where it has one hash, and
  * that is wrong, not all of it is fetched again. */
 #define LONGEST ((uint64_t)64 << 20)
+
+/* Without a hash nothing proves what an earlier run left: of one that is not complete
+ * when a run is killed all comes again. */
+#define LONGEST_WITHOUT_HASH ((uint64_t)16 << 20)
 
 #define COMPARED (1 << 20)
 
@@ -89,6 +92,11 @@ static bool has_fit_size(const struct xd_manifest *m, size_t i,
             (file->n_pieces > 0 || xd_manifest_hash(m, i, 0, &hash) == 0));
 }
 
+bool set_takes_sized(const struct args *a, uint64_t size, const char *path)
+{
+    return size <= LONGEST_WITHOUT_HASH && can_come(a, path, size);
+}
+
 /* Signatures of files themselves are verified one by one. */
 static bool has_signed_hash(const struct xd_manifest *m, size_t i)
 {
@@ -111,85 +119,161 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
            has_fit_size(m, i, &file) && can_come(a, path, file.size);
 }
 
-static int by_text(const void *a, const void *b)
+/* ---- which there are ---- */
+
+static const char *path_in(const struct xd_manifest *m, size_t i)
 {
-    return strcmp(a, b);
+    struct xd_file file = {.struct_size = sizeof file};
+
+    return xd_manifest_file(m, i, &file) == 0 ? file.path : NULL;
+}
+
+struct set_file set_get(const struct set *s, size_t i)
+{
+    const struct set_row *row = &s->rows[i];
+    struct xd_manifest *const m = s->manifests[row->manifest];
+    const char *const placed = s->paths != NULL ? s->paths[i] : NULL;
+
+    return (struct set_file){.manifest = m,
+                             .file = row->file,
+                             .path = placed != NULL ? placed
+                                                    : path_in(m, row->file),
+                             .line = row->line};
+}
+
+/* The FNV-1a hash. */
+static size_t hash_of(const char *path)
+{
+    uint32_t h = 2166136261U;
+
+    for (; *path != '\0'; path++)
+        h = (h ^ (unsigned char)*path) * 16777619U;
+    return h;
+}
+
+/* The slot of that path, or the empty one where it would be.  There is one. */
+static uint32_t *find_slot(const struct set *s, const char *path)
+{
+    size_t at = hash_of(path) % s->n_slots;
+
+    while (s->slots[at] != 0 &&
+           strcmp(set_get(s, s->slots[at] - 1).path, path) != 0)
+        at = (at + 1) % s->n_slots;
+    return &s->slots[at];
 }
 
 bool set_has(const struct set *s, const char *path)
 {
-    return tfind(path, &s->known, by_text) != NULL;
+    return s->n > 0 && *find_slot(s, path) != 0;
+}
+
+/* No more than half of the slots are used. */
+static bool grow_slots(struct set *s)
+{
+    uint32_t *const old = s->slots;
+    const size_t n = s->n_slots > 0 ? 2 * s->n_slots : 128;
+
+    if (2 * s->n < s->n_slots)
+        return true;
+    s->slots = calloc(n, sizeof *s->slots);
+    if (s->slots == NULL) {
+        s->slots = old;
+        return false;
+    }
+    s->n_slots = n;
+    free(old);
+    for (uint32_t i = 0; i < s->n; i++)
+        *find_slot(s, set_get(s, i).path) = i + 1;
+    return true;
 }
 
 static bool grow(struct set *s)
 {
     const size_t n = s->capacity > 0 ? 2 * s->capacity : 64;
-    struct xd_manifest **manifests =
-        realloc(s->manifests, n * sizeof *manifests);
 
-    if (manifests != NULL)
-        s->manifests = manifests;
-    size_t *const files = realloc(s->files, n * sizeof *files);
-    if (files != NULL)
-        s->files = files;
-    char **const paths = realloc(s->paths, n * sizeof *paths);
+    if (s->n < s->capacity)
+        return true;
+    struct set_row *const rows = realloc(s->rows, n * sizeof *rows);
+    if (rows != NULL)
+        s->rows = rows;
+    char **const paths =
+        s->paths != NULL ? realloc(s->paths, n * sizeof *paths) : NULL;
     if (paths != NULL)
         s->paths = paths;
-    size_t *const lines = realloc(s->lines, n * sizeof *lines);
-    if (lines != NULL)
-        s->lines = lines;
-    if (manifests == NULL || files == NULL || paths == NULL || lines == NULL)
+    if (rows == NULL || (s->paths != NULL && paths == NULL))
         return false;
     s->capacity = n;
     return true;
 }
 
-bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path,
-             size_t line)
+/* The next one goes there. */
+static bool put_path(struct set *s, const char *path)
 {
-    if (s->n == s->capacity && !grow(s))
-        return false;
-    s->paths[s->n] = strdup(path);
-    if (s->paths[s->n] == NULL ||
-        tsearch(s->paths[s->n], &s->known, by_text) == NULL) {
-        free(s->paths[s->n]);
+    char *const copy = path != NULL ? strdup(path) : NULL;
+
+    if (s->paths == NULL && path != NULL)
+        s->paths = calloc(s->capacity, sizeof *s->paths);
+    if ((path != NULL && copy == NULL) || (path != NULL && s->paths == NULL)) {
+        free(copy);
         return false;
     }
-    s->manifests[s->n] = xd_manifest_ref(m);
-    s->lines[s->n] = line;
-    s->files[s->n++] = i;
+    if (s->paths != NULL)
+        s->paths[s->n] = copy;
+    return true;
+}
+
+/* As the last of them. */
+static bool hold(struct set *s, struct xd_manifest *m)
+{
+    if (s->n_manifests > 0 && s->manifests[s->n_manifests - 1] == m)
+        return true;
+    struct xd_manifest **const more =
+        realloc(s->manifests, (s->n_manifests + 1) * sizeof *more);
+    if (more == NULL)
+        return false;
+    s->manifests = more;
+    s->manifests[s->n_manifests++] = xd_manifest_ref(m);
+    return true;
+}
+
+bool set_add(struct set *s, struct xd_manifest *m, size_t i, const char *path,
+             uint32_t line)
+{
+    const char *const own = path_in(m, i);
+    const bool is_own = own != NULL && strcmp(own, path) == 0;
+
+    if (i > UINT32_MAX || s->n >= UINT32_MAX - 1 || !grow(s) ||
+        !grow_slots(s) || !hold(s, m) || !put_path(s, is_own ? NULL : path))
+        return false;
+    *find_slot(s, path) = (uint32_t)s->n + 1;
+    s->rows[s->n++] = (struct set_row){.line = line,
+                                       .manifest = (uint32_t)s->n_manifests - 1,
+                                       .file = (uint32_t)i};
     return true;
 }
 
 void set_clear(struct set *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        tdelete(s->paths[i], &s->known, by_text);
+    for (size_t i = 0; s->paths != NULL && i < s->n; i++)
         free(s->paths[i]);
+    for (size_t i = 0; i < s->n_manifests; i++)
         xd_manifest_unref(s->manifests[i]);
-    }
     free(s->manifests);
-    free(s->files);
+    free(s->rows);
     free(s->paths);
-    free(s->lines);
+    free(s->slots);
     *s = (struct set){0};
 }
 
-/* Those of one manifest, at their places in it, are taken as they are. */
+/* ---- their download ---- */
+
+/* Those of one manifest, where it says, are taken as they are. */
 static bool is_of_one(const struct set *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        struct xd_file file = {.struct_size = sizeof file};
-
-        if (s->manifests[i] != s->manifests[0] ||
-            xd_manifest_file(s->manifests[i], s->files[i], &file) < 0 ||
-            file.path == NULL || strcmp(file.path, s->paths[i]) != 0)
-            return false;
-    }
-    return true;
+    return s->n_manifests == 1 && s->paths == NULL;
 }
 
-static int fetch(const struct set *s, const struct args *a, FILE *report,
+static int fetch(size_t n, const struct args *a, FILE *report,
                  struct xd_manifest *m, const size_t *files,
                  struct set_outcome *out)
 {
@@ -197,47 +281,72 @@ static int fetch(const struct set *s, const struct args *a, FILE *report,
     const struct job job = {.args = a,
                             .manifest = m,
                             .set = files,
-                            .n_set = s->n,
+                            .n_set = n,
                             .target = &nowhere,
                             .report = report,
                             .n_failed = &out->n_failed,
                             .left = out->left,
+                            .left_sizes = out->left_sizes,
                             .n_left = &out->n_left};
     return fetch_file(&job);
 }
 
-static int fetch_gathered(const struct set *s, const struct args *a,
-                          FILE *report, struct set_outcome *out)
+/* The files of several manifests as those of one. */
+static int gather(struct xd_manifest **out, const struct set *s,
+                  const size_t *files, struct xd_error *err)
 {
-    struct xd_manifest *m;
-    struct xd_error err;
-    size_t *const files = calloc(s->n, sizeof *files);
+    struct xd_manifest **const manifests = calloc(s->n, sizeof *manifests);
+    int rc = XD_E_NOMEM;
 
-    if (files == NULL) {
+    snprintf(err->msg, sizeof err->msg, "out of memory");
+    for (size_t i = 0; manifests != NULL && i < s->n; i++)
+        manifests[i] = set_get(s, i).manifest;
+    if (manifests != NULL)
+        rc = xd_manifest_gather(out, manifests, files,
+                                (const char *const *)s->paths, s->n, err);
+    free(manifests);
+    return rc;
+}
+
+/* It is not looked through any more. */
+static void forget_slots(struct set *s)
+{
+    free(s->slots);
+    s->slots = NULL;
+    s->n_slots = 0;
+}
+
+int set_fetch(struct set *s, const struct args *a, FILE *report,
+              struct set_outcome *out)
+{
+    struct xd_manifest *m = NULL;
+    size_t *const files = calloc(s->n, sizeof *files);
+    struct xd_error err;
+    int status;
+
+    *out = (struct set_outcome){.left = calloc(s->n, sizeof *out->left),
+                                .left_sizes =
+                                    calloc(s->n, sizeof *out->left_sizes)};
+    if (out->left == NULL || out->left_sizes == NULL || files == NULL) {
+        free(files);
         words_error("out of memory");
         return STATUS_FAILED;
     }
     for (size_t i = 0; i < s->n; i++)
+        files[i] = s->rows[i].file;
+    const bool is_one = is_of_one(s);
+    const int rc = is_one ? 0 : gather(&m, s, files, &err);
+    for (size_t i = 0; !is_one && i < s->n; i++)
         files[i] = i;
-    const int rc = xd_manifest_gather(
-        &m, s->manifests, s->files, (const char *const *)s->paths, s->n, &err);
-    if (rc < 0)
+    forget_slots(s);
+    if (rc < 0) {
         words_error("%s", err.msg);
-    const int status =
-        rc < 0 ? status_of(rc) : fetch(s, a, report, m, files, out);
+        status = status_of(rc);
+    } else {
+        status =
+            fetch(s->n, a, report, is_one ? s->manifests[0] : m, files, out);
+    }
     xd_manifest_unref(m);
     free(files);
     return status;
-}
-
-int set_fetch(const struct set *s, const struct args *a, FILE *report,
-              struct set_outcome *out)
-{
-    *out = (struct set_outcome){.left = calloc(s->n, sizeof *out->left)};
-    if (out->left == NULL) {
-        words_error("out of memory");
-        return STATUS_FAILED;
-    }
-    return is_of_one(s) ? fetch(s, a, report, s->manifests[0], s->files, out)
-                        : fetch_gathered(s, a, report, out);
 }

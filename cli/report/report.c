@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/report.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/json.h"
 
 static void put_depot(struct json *j, const struct snapshot_depot *d)
@@ -97,8 +100,22 @@ void report_put_set(FILE *to, const struct snapshot *s, size_t n_files,
     put(to, s, NULL, n_files, outcome, error);
 }
 
+/* Without memory the folder is not said. */
+static void put_path(struct json *j, const char *directory, const char *path)
+{
+    const size_t size =
+        strlen(path) + (directory != NULL ? strlen(directory) : 0) + 2;
+    char *const whole = directory != NULL ? malloc(size) : NULL;
+
+    if (whole != NULL)
+        snprintf(whole, size, "%s/%s", directory, path);
+    json_string(j, "file", whole != NULL ? whole : path);
+    free(whole);
+}
+
 void report_put_file(FILE *to, const struct xd_file_progress *p,
-                     const char *outcome, const char *error)
+                     const char *directory, const char *outcome,
+                     const char *error)
 {
     static const char *const of_all[] = {
         "seconds",       "bytes_received",    "bytes_redundant",
@@ -110,7 +127,7 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
 
     json_init(&j, to);
     json_open_object(&j, NULL);
-    json_string(&j, "file", p->path);
+    put_path(&j, directory, p->path);
     json_size(&j, "size", p->bytes_total);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);

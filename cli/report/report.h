@@ -20,6 +20,7 @@ void report_put(FILE *to, const struct snapshot *s, const char *file,
 void report_put_set(FILE *to, const struct snapshot *s, size_t n_files,
                     const char *outcome, const char *error);
 void report_put_file(FILE *to, const struct xd_file_progress *p,
-                     const char *outcome, const char *error);
+                     const char *directory, const char *outcome,
+                     const char *error);
 
 #endif

@@ -388,6 +388,76 @@ static int add_manifest(struct catalog *s, const struct inputs *in,
     return status;
 }
 
+/* Copies at several URLs are compared, and are held against a checksum. */
+static int list_manifest(struct xd_manifest **out, const struct args *a,
+                         const struct xd_listed *l, struct xd_error *err)
+{
+    struct xd_checksums *c = NULL;
+    struct xd_manifest *m = NULL, *with = NULL;
+
+    int rc =
+        xd_manifest_from_urls(&m, l->urls, l->n_urls, XD_SIZE_UNKNOWN, err);
+    if (rc == 0 && l->checksum != NULL)
+        rc = xd_checksums_new(&c, err);
+    if (rc == 0 && c != NULL)
+        rc = xd_checksums_add(c, l->checksum, err);
+    if (rc == 0 && c != NULL)
+        rc = xd_checksums_apply(&with, c, m, 0, err);
+    if (rc == 0)
+        rc = xd_copies_check(out, with != NULL ? with : m, a->options, err);
+    xd_manifest_unref(with);
+    xd_manifest_unref(m);
+    xd_checksums_free(c);
+    return rc;
+}
+
+static int add_line(struct catalog *s, const struct xd_listed *l,
+                    struct xd_manifest *all, size_t line)
+{
+    struct xd_manifest *m;
+    struct xd_error err;
+
+    if (l->n_urls == 1 && l->checksum == NULL)
+        return add_file(s, all, line);
+    const int rc = list_manifest(&m, s->args, l, &err);
+    if (rc < 0) {
+        words_error("line %zu: %s", l->line, err.msg);
+        return status_of(rc);
+    }
+    const int status = add_file(s, m, 0);
+    xd_manifest_unref(m);
+    return status;
+}
+
+/* Lines are not asked what they lead to, as there may be many: files. */
+static int add_list(struct catalog *s)
+{
+    const struct args *a = s->args;
+    struct xd_manifest *all = NULL;
+    struct xd_list *list;
+    struct xd_error err;
+    int status = 0;
+
+    int rc = xd_list_read(&list, a->list, false, &err);
+    if (rc == 0)
+        rc = xd_list_manifest(&all, list, &err);
+    if (rc < 0) {
+        words_error("%s", err.msg);
+        xd_list_free(list);
+        return status_of(rc);
+    }
+    if (!a->quiet)
+        words_list_warnings(list);
+    for (size_t i = 0; status == 0 && i < xd_list_n_files(list); i++) {
+        struct xd_listed l = {.struct_size = sizeof l};
+        if (xd_list_file(list, i, &l) == 0)
+            status = add_line(s, &l, all, i);
+    }
+    xd_manifest_unref(all);
+    xd_list_free(list);
+    return status;
+}
+
 /* What is wrong with an option is so with every file. */
 static int open_first(struct catalog *s)
 {
@@ -405,7 +475,7 @@ static int open_first(struct catalog *s)
 
 int catalog_fill(struct catalog *s, const struct inputs *in)
 {
-    int status = 0;
+    int status = s->args->list != NULL ? add_list(s) : 0;
 
     for (size_t i = 0; status == 0 && i < in->n; i++)
         status = add_manifest(s, in, i);

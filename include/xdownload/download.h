@@ -156,13 +156,15 @@ enum xd_file_state {
     XD_FILE_FAILED,   /* see error */
     XD_FILE_LEFT      /* its size was unknown, and it is longer than 1 MiB, or
                          empty, or perhaps a manifest: it is to be fetched by
-                         itself */
+                         itself; bytes_total is known of one that is no
+                         manifest */
 };
 
 /* One file of a download of many. */
 struct xd_file_progress {
     size_t struct_size;
-    const char *path; /* where it goes; lives as long as the download */
+    const char *path; /* where it goes, in the folder of all: as its manifest
+                         says; lives as long as the download */
     enum xd_file_state state;
     uint64_t bytes_total, bytes_done; /* total: or XD_SIZE_UNKNOWN */
     uint64_t begin;        /* its first byte, counted as records and parts do,
@@ -244,8 +246,50 @@ XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
                                              const struct xd_options *o,
                                              struct xd_error *err);
 
-/* Of such a download file number i of `files`; 0, or INVAL past the last, or if
- * it is no such download.  Blocks: no. */
+/*
+ * Files that are found while such a download runs join it: before start() say how
+ * many may come, at most 1 000 000; add each; and when there are no more, say so.
+ * Until then it does not end, and waits where it has nothing to do.
+ *
+ *     rc = xd_download_expect_files(d, 10000, &err);
+ *     rc = xd_download_start(d, &err);
+ *     rc = xd_download_add_file(d, m, 7, &err);
+ *     xd_download_end_files(d);
+ *     rc = xd_download_wait(d, -1, &err);
+ *
+ * Room that is not used costs no memory worth counting.
+ * Errors: INVAL (it is no download of many files, or expects some already; the
+ *         number; an algorithm other than adaptive), STATE (it was started),
+ *         NOMEM, after which it can only be given back.
+ */
+XD_API XD_MUST_CHECK int xd_download_expect_files(struct xd_download *d,
+                                                  size_t most,
+                                                  struct xd_error *err);
+
+/*
+ * File number `file` of `m`, of which the same has to be true as of those that
+ * such a download is made with, comes behind all others: its number in
+ * xd_download_file() is the next.  That something is there already fails the file,
+ * not the call.
+ * Ownership: takes a reference to `m`, which may be another manifest.
+ * Threads:   any.
+ * Blocks:    on the disk, for a look at what is there.
+ * Errors:    INVAL (the file cannot be one of many, or another one has its path;
+ *            more than were expected, or than eight pieces for each of those),
+ *            NOREPLICA, STATE (the download has ended, or takes no more), NOMEM
+ *            (for want of which the download may have failed, too).
+ */
+XD_API XD_MUST_CHECK int xd_download_add_file(struct xd_download *d,
+                                              struct xd_manifest *m,
+                                              size_t file,
+                                              struct xd_error *err);
+
+/* No more files come: the download ends when all that there are have their names or
+ * have failed.  Said twice it is said once.  Threads: any.  Blocks: no. */
+XD_API void xd_download_end_files(struct xd_download *d);
+
+/* Of such a download file number i of `files`, behind which those lie that were
+ * added; 0, or INVAL past the last, or if it is no such download.  Blocks: no. */
 XD_API int xd_download_file(struct xd_download *d, size_t i,
                             struct xd_file_progress *out);
 

@@ -29,6 +29,7 @@
 #include <xdownload/error.h>
 
 struct xd_list;
+struct xd_manifest;
 
 /* Filled in by the library and may grow: the caller sets struct_size first. */
 struct xd_listed {
@@ -74,6 +75,17 @@ XD_API size_t xd_list_n_files(const struct xd_list *l);
 /* The i-th file: 0, or INVAL past the last. */
 XD_API int xd_list_file(const struct xd_list *l, size_t i,
                         struct xd_listed *out);
+
+/*
+ * The files of the list as those of a manifest, in its order: of each the size is
+ * not known, and its URLs are taken for copies of it.  What the list says of
+ * checksums is not in it, and `path` may be NULL, as above.
+ * Ownership: *out has one reference, the caller's; the list need not outlive it.
+ * Errors:    NOMEM.  Blocks: no.
+ */
+XD_API XD_MUST_CHECK int xd_list_manifest(struct xd_manifest **out,
+                                          const struct xd_list *l,
+                                          struct xd_error *err);
 
 /* What was passed over and why, one sentence each; NULL past the last one. */
 XD_API const char *xd_list_warning(const struct xd_list *l, size_t i);

@@ -34,6 +34,20 @@ int xd_lengthen(void *array, size_t n, size_t more, size_t size)
     return 0;
 }
 
+int xd_make_room(void *array, size_t n, size_t more, size_t size)
+{
+    void *room = xd_alloc(more, size), *old;
+
+    if (room == NULL)
+        return XD_E_NOMEM;
+    memcpy(&old, array, sizeof old);
+    if (n > 0)
+        memcpy(room, old, n * size);
+    xd_free(old);
+    memcpy(array, &room, sizeof room);
+    return 0;
+}
+
 size_t xd_count_up_to(uint64_t most, const void *array, size_t n, size_t stride,
                       size_t offset)
 {

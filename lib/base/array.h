@@ -16,6 +16,9 @@ void *xd_grow(void *array, size_t n, size_t *capacity, size_t size);
  * of them; the new ones are zeroed.  0, or NOMEM with the array as before. */
 int xd_lengthen(void *array, size_t n, size_t more, size_t size);
 
+/* Likewise where few of the new ones may ever be used: such cost no memory. */
+int xd_make_room(void *array, size_t n, size_t more, size_t size);
+
 /*
  * How many of the n elements have a key of `most` or less, which is also the
  * index of the first that has more.  Each is `stride` bytes long and has its

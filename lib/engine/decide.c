@@ -476,7 +476,7 @@ static bool obey_locked(struct xd_engine *e,
         e->decisions.until = XD_NEVER;
         if (e->session.size_probe)
             return end_size_probe_locked(e);
-        return complete_locked(e);
+        return !e->set.is_open && complete_locked(e);
     case XD_DO_FAIL:
         if (xd_blame_ask_another_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))

@@ -14,16 +14,23 @@
 /* One replica of the manifest, on its way to its depot: no more than is needed,
  * as there may be 100 000. */
 struct entry {
-    const struct xd_transport_kind *kind;
     struct xd_range range;
-    uint64_t object_offset, object_size;
-    struct xd_url url;                /* its text is the manifest's */
-    const char *location;             /* likewise */
-    const struct xd_framing *framing; /* likewise */
-    unsigned priority, max_connections;
-    bool is_preferred;
-    enum xd_reach reach;
-    size_t order;
+    const struct xd_model_file *in;
+    uint32_t place, order;
+};
+
+/* The order of what joined, and before that of what was appended. */
+#define ADDED UINT32_MAX
+#define APPENDED (UINT32_MAX - 1)
+
+/* One that joined: with what a manifest says of others. */
+struct xd_added_source {
+    struct xd_depot_source source; /* the first member */
+    struct xd_added_source *next;
+    struct xd_model_file file;
+    struct xd_model_replica replica;
+    struct xd_replica more;
+    struct xd_url *url; /* with its text */
 };
 
 struct entries {
@@ -33,13 +40,24 @@ struct entries {
     size_t n_files_refused;
 };
 
+static const struct xd_model_replica *replica_of(
+    const struct xd_depot_source *s)
+{
+    return &s->in->replicas[s->place];
+}
+
+static unsigned priority_of(const struct xd_depot_source *s)
+{
+    return replica_of(s)->priority;
+}
+
 static int by_preference(const struct xd_depot_source *x,
                          const struct xd_depot_source *y)
 {
     if (x->is_preferred != y->is_preferred)
         return x->is_preferred ? -1 : 1;
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
+    if (priority_of(x) != priority_of(y))
+        return priority_of(x) < priority_of(y) ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
@@ -52,12 +70,24 @@ static int by_place(const void *a, const void *b)
     return by_preference(x, y);
 }
 
+static const struct xd_model_replica *entry_replica(const struct entry *e)
+{
+    return &e->in->replicas[e->place];
+}
+
+static const struct xd_url *entry_url(const struct entry *e)
+{
+    return &e->in->urls[e->place];
+}
+
 /* A server of the web and an IBP depot at one host and port are two. */
 static int by_depot(const struct entry *x, const struct entry *y)
 {
-    int c = xd_url_compare_depots(&x->url, &y->url);
+    int c = xd_url_compare_depots(entry_url(x), entry_url(y));
 
-    return c != 0 ? c : strcmp(x->kind->name, y->kind->name);
+    return c != 0 ? c
+                  : strcmp(xd_transport_kind_of(entry_url(x))->name,
+                           xd_transport_kind_of(entry_url(y))->name);
 }
 
 /* By depot, object and place, and then by preference. */
@@ -67,27 +97,36 @@ static int by_object(const void *a, const void *b)
     int c = by_depot(x, y);
 
     if (c == 0)
-        c = xd_url_compare(&x->url, &y->url);
+        c = xd_url_compare(entry_url(x), entry_url(y));
     if (c != 0)
         return c;
     if (x->range.begin != y->range.begin)
         return x->range.begin < y->range.begin ? -1 : 1;
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
+    if (entry_replica(x)->priority != entry_replica(y)->priority)
+        return entry_replica(x)->priority < entry_replica(y)->priority ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool has_framing(const struct xd_model_replica *r)
+{
+    return r->more && r->more->framing;
 }
 
 /* Whether `next` goes on where `e` ends, in the file and in the object. */
 static bool goes_on(const struct entry *e, const struct entry *next)
 {
+    const struct xd_model_replica *r = entry_replica(e),
+                                  *s = entry_replica(next);
+
     return e->range.end == next->range.begin &&
-           e->object_offset + xd_range_length(e->range) ==
-               next->object_offset &&
-           e->object_size == next->object_size && !e->framing &&
-           !next->framing && e->priority == next->priority &&
-           e->max_connections == next->max_connections &&
-           e->location == next->location &&
-           xd_url_compare(&e->url, &next->url) == 0;
+           xd_model_offset(e->in, e->place) + xd_range_length(e->range) ==
+               xd_model_offset(next->in, next->place) &&
+           xd_model_object_size(e->in, e->place) ==
+               xd_model_object_size(next->in, next->place) &&
+           !has_framing(r) && !has_framing(s) && r->priority == s->priority &&
+           r->max_connections == s->max_connections &&
+           r->location == s->location &&
+           xd_url_compare(entry_url(e), entry_url(next)) == 0;
 }
 
 /* Extents are edges that no request crosses.  Those of one object that follow
@@ -108,13 +147,21 @@ static size_t join_entries(struct entry *e, size_t n)
 struct xd_depot_source *xd_depot_next_source(const struct xd_depot *d,
                                              const struct xd_depot_source *s)
 {
-    size_t next = 0;
+    const struct xd_added_source *last = (const struct xd_added_source *)s;
+    struct xd_added_source *added = d->added;
+    size_t next = 0, appended = 0;
 
-    if (s && s->own_url)
-        return s->next_added;
-    if (s)
+    if (s && s->order == ADDED)
+        added = last->next;
+    else if (s && s->order == APPENDED)
+        appended = s->furthest + (size_t)1;
+    else if (s)
         next = (size_t)(s - d->sources) + 1;
-    return next < d->n_sources ? &d->sources[next] : d->added;
+    if ((!s || s->order < APPENDED) && next < d->n_sources)
+        return &d->sources[next];
+    if ((!s || s->order != ADDED) && appended < d->n_appended)
+        return d->appended[appended];
+    return added ? &added->source : NULL;
 }
 
 /* The source that people would name first. */
@@ -137,7 +184,7 @@ static int by_promise(const void *a, const void *b)
     const struct xd_depot *x = *p, *y = *q;
     const struct xd_depot_source *s = best_source(x), *t = best_source(y);
     bool are_equal =
-        s->is_preferred == t->is_preferred && s->priority == t->priority;
+        s->is_preferred == t->is_preferred && priority_of(s) == priority_of(t);
 
     if (are_equal && x->promise > y->promise)
         return -1;
@@ -150,7 +197,6 @@ static int by_promise(const void *a, const void *b)
 static int add_entry(struct entries *e, const struct xd_model_extent *extent,
                      const struct xd_model_file *f, size_t k)
 {
-    const struct xd_model_replica *replica = &f->replicas[k];
     const struct xd_url *url = &f->urls[k];
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     struct entry *entry = &e->list[e->n];
@@ -166,19 +212,10 @@ static int add_entry(struct entries *e, const struct xd_model_extent *extent,
     is_refused = xd_choice_refuses(e->choice, url, &why);
     if (is_refused != 0)
         return is_refused < 0 ? is_refused : 0;
-    *entry = (struct entry){
-        .kind = kind,
-        .range = {extent->offset, XD_SIZE_UNKNOWN},
-        .object_offset = replica->offset,
-        .object_size = replica->object_size,
-        .url = *url,
-        .framing = replica->more ? replica->more->framing : NULL,
-        .location = replica->location,
-        .priority = replica->priority,
-        .max_connections = replica->max_connections,
-        .reach = f->rare->reaches ? f->rare->reaches[k] : XD_REACH_MACHINE,
-        .is_preferred = xd_choice_prefers(e->choice, replica->location),
-        .order = e->n};
+    *entry = (struct entry){.range = {extent->offset, XD_SIZE_UNKNOWN},
+                            .in = f,
+                            .place = (uint32_t)k,
+                            .order = (uint32_t)e->n};
     if (extent->length != XD_SIZE_UNKNOWN)
         entry->range.end = extent->offset + extent->length;
     e->n++;
@@ -231,53 +268,63 @@ static int name_depot(struct xd_depot *d, const struct xd_url *url)
     return d->host && d->shown_url ? 0 : XD_E_NOMEM;
 }
 
-static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n)
+/* By their places, best first. */
+static void sort_sources(struct xd_depot *d)
 {
-    uint64_t furthest = 0;
+    uint32_t furthest = 0;
 
+    qsort(d->sources, d->n_sources, sizeof *d->sources, by_place);
+    for (size_t i = 0; i < d->n_sources; i++) {
+        struct xd_depot_source *s = &d->sources[i];
+
+        if (s->range.end > d->sources[furthest].range.end)
+            furthest = (uint32_t)i;
+        s->furthest = furthest;
+        d->max_connections = xd_stricter_limit(d->max_connections,
+                                               replica_of(s)->max_connections);
+    }
+}
+
+static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n,
+                      const struct xd_choice *choice)
+{
     d->sources = xd_alloc(n, sizeof *d->sources);
     if (!d->sources)
         return XD_E_NOMEM;
     d->n_sources = n;
     for (size_t i = 0; i < n; i++)
-        d->sources[i] =
-            (struct xd_depot_source){.range = run[i].range,
-                                     .object_offset = run[i].object_offset,
-                                     .object_size = run[i].object_size,
-                                     .url = run[i].url,
-                                     .framing = run[i].framing,
-                                     .priority = run[i].priority,
-                                     .is_preferred = run[i].is_preferred,
-                                     .location = run[i].location,
-                                     .max_connections = run[i].max_connections,
-                                     .own_reach = run[i].reach,
-                                     .order = run[i].order};
-    qsort(d->sources, n, sizeof *d->sources, by_place);
-    for (size_t i = 0; i < n; i++) {
-        if (furthest < d->sources[i].range.end)
-            furthest = d->sources[i].range.end;
-        d->sources[i].furthest = furthest;
-        d->max_connections = xd_stricter_limit(d->max_connections,
-                                               d->sources[i].max_connections);
-    }
-    return name_depot(d, &best_source(d)->url) == 0 ? count_held(d)
-                                                    : XD_E_NOMEM;
+        d->sources[i] = (struct xd_depot_source){
+            .range = run[i].range,
+            .in = run[i].in,
+            .place = run[i].place,
+            .is_preferred =
+                xd_choice_prefers(choice, entry_replica(&run[i])->location),
+            .order = run[i].order};
+    sort_sources(d);
+    return name_depot(d, xd_source_url(best_source(d))) == 0 ? count_held(d)
+                                                             : XD_E_NOMEM;
 }
 
-static void fini_source(struct xd_depot_source *s)
+static void free_facts(struct xd_depot_source *s)
 {
-    xd_free(s->check);
-    xd_free(s->validator);
-    xd_free(s->stated_by);
-    xd_free(s->final_url);
-    xd_free(s->own_url);
-    xd_kept_error_free(s->error);
+    struct xd_source_facts *f = s->facts;
+
+    if (!f)
+        return;
+    xd_free(f->check);
+    xd_free(f->validator);
+    xd_free(f->stated_by);
+    xd_free(f->final_url);
+    xd_kept_error_free(f->error);
+    xd_free(f);
+    s->facts = NULL;
 }
 
-static void free_added(struct xd_depot_source *s)
+static void free_added(struct xd_added_source *a)
 {
-    fini_source(s);
-    xd_free(s);
+    free_facts(&a->source);
+    xd_free(a->url);
+    xd_free(a);
 }
 
 static void free_depot(struct xd_depot *d)
@@ -287,10 +334,15 @@ static void free_depot(struct xd_depot *d)
     xd_kept_error_free(d->last_error);
     xd_free(d->addresses);
     for (size_t i = 0; i < d->n_sources; i++)
-        fini_source(&d->sources[i]);
+        free_facts(&d->sources[i]);
     xd_free(d->sources);
+    for (size_t i = 0; i < d->n_appended; i++) {
+        free_facts(d->appended[i]);
+        xd_free(d->appended[i]);
+    }
+    xd_free(d->appended);
     while (d->added) {
-        struct xd_depot_source *next = d->added->next_added;
+        struct xd_added_source *next = d->added->next;
 
         free_added(d->added);
         d->added = next;
@@ -299,14 +351,15 @@ static void free_depot(struct xd_depot *d)
 }
 
 /* NULL when out of memory. */
-static struct xd_depot *make_depot(const struct entry *run, size_t n)
+static struct xd_depot *make_depot(const struct entry *run, size_t n,
+                                   const struct xd_choice *choice)
 {
     struct xd_depot *d = xd_alloc(1, sizeof *d);
 
     if (!d)
         return NULL;
     d->first_byte = XD_NEVER;
-    if (fill_depot(d, run, n) == 0)
+    if (fill_depot(d, run, n, choice) == 0)
         return d;
     free_depot(d);
     return NULL;
@@ -335,7 +388,7 @@ static int make_depots(struct xd_depots *d, const struct entries *e)
             if (by_depot(&e->list[i], &e->list[end]) != 0)
                 break;
         }
-        d->list[d->n] = make_depot(&e->list[i], end - i);
+        d->list[d->n] = make_depot(&e->list[i], end - i, e->choice);
         if (!d->list[d->n])
             return XD_E_NOMEM;
         d->n++;
@@ -345,26 +398,32 @@ static int make_depots(struct xd_depots *d, const struct entries *e)
     return 0;
 }
 
-static struct xd_depot_source *copy_source(const struct xd_depot_source *what)
+/* NULL when out of memory. */
+static struct xd_added_source *copy_source(const struct xd_new_source *what)
 {
-    struct xd_depot_source *s = xd_alloc(1, sizeof *s);
+    struct xd_added_source *a = xd_alloc(1, sizeof *a);
 
-    if (!s)
+    if (!a)
         return NULL;
-    s->range = what->range;
-    s->furthest = what->range.end;
-    s->object_offset = what->object_offset;
-    s->object_size = what->object_size;
-    s->priority = what->priority;
-    s->max_connections = what->max_connections;
-    s->order = what->order;
-    s->own_url = xd_url_copy(&what->url);
-    if (s->own_url) {
-        s->url = *s->own_url;
-        return s;
+    a->url = xd_url_copy(&what->url);
+    if (!a->url) {
+        xd_free(a);
+        return NULL;
     }
-    xd_free(s);
-    return NULL;
+    a->more = (struct xd_replica){.struct_size = sizeof a->more,
+                                  .offset = what->object_offset,
+                                  .object_size = what->object_size};
+    a->replica =
+        (struct xd_model_replica){.priority = what->priority,
+                                  .max_connections = what->max_connections,
+                                  .more = &a->more};
+    a->file = (struct xd_model_file){.size = what->object_size,
+                                     .replicas = &a->replica,
+                                     .urls = a->url,
+                                     .rare = &xd_model_plain};
+    a->source = (struct xd_depot_source){
+        .range = what->range, .in = &a->file, .order = ADDED};
+    return a;
 }
 
 struct xd_depot *xd_depots_find(const struct xd_depots *d,
@@ -392,24 +451,23 @@ static struct xd_depot *new_depot(const struct xd_url *url)
     return NULL;
 }
 
-static int put_source(struct xd_depot *depot,
-                      const struct xd_depot_source *what)
+static int put_source(struct xd_depot *depot, const struct xd_new_source *what)
 {
-    struct xd_depot_source *s = copy_source(what);
+    struct xd_added_source *a = copy_source(what);
 
-    if (!s)
+    if (!a)
         return XD_E_NOMEM;
     if (!xd_depot_next_source(depot, NULL))
-        depot->url = s->url; /* its text lives as long as the depot */
-    s->next_added = depot->added;
-    depot->added = s;
+        depot->url = *a->url; /* its text lives as long as the depot */
+    a->next = depot->added;
+    depot->added = a;
     if (count_held(depot) < 0) {
-        depot->added = s->next_added;
-        free_added(s);
+        depot->added = a->next;
+        free_added(a);
         return XD_E_NOMEM;
     }
     depot->max_connections =
-        xd_stricter_limit(depot->max_connections, s->max_connections);
+        xd_stricter_limit(depot->max_connections, what->max_connections);
     return 0;
 }
 
@@ -426,7 +484,7 @@ static int put_depot(struct xd_depots *d, struct xd_depot *depot)
     return 0;
 }
 
-int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
+int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,
                   struct xd_depot **out)
 {
     struct xd_depot *found = xd_depots_find(d, &what->url);
@@ -436,6 +494,55 @@ int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
         return XD_E_NOMEM;
     if (put_source(depot, what) == 0 && (found || put_depot(d, depot) == 0)) {
         *out = depot;
+        return 0;
+    }
+    if (!found)
+        free_depot(depot);
+    return XD_E_NOMEM;
+}
+
+/* They lie one behind the other, or are of one file. */
+static int append_source(struct xd_depot *depot, struct xd_range range,
+                         const struct xd_model_file *in, uint32_t place)
+{
+    struct xd_depot_source **list =
+        xd_grow(depot->appended, depot->n_appended, &depot->appended_capacity,
+                sizeof(struct xd_depot_source *));
+    struct xd_depot_source *s = list ? xd_alloc(1, sizeof *s) : NULL;
+    const struct xd_depot_source *last;
+
+    if (list)
+        depot->appended = list;
+    if (!s)
+        return XD_E_NOMEM;
+    *s = (struct xd_depot_source){.range = range,
+                                  .in = in,
+                                  .place = place,
+                                  .order = APPENDED,
+                                  .furthest = (uint32_t)depot->n_appended};
+    last = depot->n_appended > 0 ? list[depot->n_appended - 1] : NULL;
+    if (!last || last->range.begin < range.begin)
+        depot->bytes_held += xd_range_length(range);
+    list[depot->n_appended++] = s;
+    depot->max_connections = xd_stricter_limit(depot->max_connections,
+                                               replica_of(s)->max_connections);
+    return 0;
+}
+
+int xd_depots_append(struct xd_depots *d, struct xd_range range,
+                     const struct xd_model_file *in, uint32_t place,
+                     struct xd_depot **out, bool *out_is_new)
+{
+    const struct xd_url *url = &in->urls[place];
+    struct xd_depot *found = xd_depots_find(d, url);
+    struct xd_depot *depot = found ? found : new_depot(url);
+
+    if (!depot)
+        return XD_E_NOMEM;
+    if (append_source(depot, range, in, place) == 0 &&
+        (found || put_depot(d, depot) == 0)) {
+        *out = depot;
+        *out_is_new = !found;
         return 0;
     }
     if (!found)
@@ -503,8 +610,7 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
 
         while ((s = xd_depot_next_source(d->list[i], s))) {
             s->range.end = size;
-            s->furthest = size;
-            s->object_size = size;
+            s->is_sized = true;
         }
     }
 }
@@ -541,7 +647,7 @@ static double promise_at(const struct known *known, const char *location)
     size_t n = 0;
 
     for (size_t i = 0; location && i < known->n; i++) {
-        const char *there = best_source(known->list[i])->location;
+        const char *there = replica_of(best_source(known->list[i]))->location;
 
         if (!there || strcmp(there, location) != 0)
             continue;
@@ -559,7 +665,8 @@ void xd_depots_rank(struct xd_depots *d)
         struct xd_depot *depot = d->list[i];
 
         if (!depot->is_known)
-            depot->promise = promise_at(&known, best_source(depot)->location);
+            depot->promise =
+                promise_at(&known, replica_of(best_source(depot))->location);
     }
     sort_depots(d);
 }
@@ -569,6 +676,29 @@ static size_t count_before(const struct xd_depot *d, uint64_t begin)
 {
     return xd_count_up_to(begin, d->sources, d->n_sources, sizeof *d->sources,
                           offsetof(struct xd_depot_source, range.begin));
+}
+
+/* The same of those that were appended. */
+static size_t count_appended(const struct xd_depot *d, uint64_t begin)
+{
+    size_t low = 0, high = d->n_appended;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (d->appended[middle]->range.begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether none of the sources up to this one ends at or behind `byte`. */
+static bool all_end_before(const struct xd_depot *d,
+                           const struct xd_depot_source *s, uint64_t byte)
+{
+    return d->sources[s->furthest].range.end < byte;
 }
 
 static struct xd_depot_source *find_source(struct xd_depot *depot,
@@ -584,14 +714,25 @@ static struct xd_depot_source *find_source(struct xd_depot *depot,
     for (size_t i = count_before(depot, range.begin); i-- > 0;) {
         struct xd_depot_source *s = &depot->sources[i];
 
-        if (s->furthest < range.end || (best && ++looked_at > ENOUGH))
+        if (all_end_before(depot, s, range.end) ||
+            (best && ++looked_at > ENOUGH))
             break;
         if ((s->is_gone && !may_be_gone) || s->range.end < range.end)
             continue;
         if (!best || by_preference(s, best) < 0)
             best = s;
     }
-    for (struct xd_depot_source *s = depot->added; s; s = s->next_added) {
+    for (size_t i = count_appended(depot, range.begin);
+         i-- > 0 && depot->appended[i]->range.end >= range.end;) {
+        struct xd_depot_source *s = depot->appended[i];
+
+        if ((!s->is_gone || may_be_gone) &&
+            (!best || by_preference(s, best) < 0))
+            best = s;
+    }
+    for (struct xd_added_source *a = depot->added; a; a = a->next) {
+        struct xd_depot_source *s = &a->source;
+
         if ((!s->is_gone || may_be_gone) && s->range.begin <= range.begin &&
             range.end <= s->range.end && (!best || by_preference(s, best) < 0))
             best = s;
@@ -619,23 +760,71 @@ void xd_depot_drop_sources(struct xd_depot *depot)
         s->is_gone = true;
 }
 
+const struct xd_url *xd_source_url(const struct xd_depot_source *s)
+{
+    return &s->in->urls[s->place];
+}
+
+uint64_t xd_source_offset(const struct xd_depot_source *s)
+{
+    return xd_model_offset(s->in, s->place);
+}
+
+uint64_t xd_source_object_size(const struct xd_depot_source *s)
+{
+    return s->is_sized ? s->range.end : xd_model_object_size(s->in, s->place);
+}
+
+const struct xd_framing *xd_source_framing(const struct xd_depot_source *s)
+{
+    return has_framing(replica_of(s)) ? replica_of(s)->more->framing : NULL;
+}
+
+const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s)
+{
+    static const struct xd_source_facts none;
+
+    return s->facts ? s->facts : &none;
+}
+
+struct xd_source_facts *xd_source_facts(struct xd_depot_source *s)
+{
+    if (!s->facts)
+        s->facts = xd_alloc(1, sizeof *s->facts);
+    return s->facts;
+}
+
+void xd_source_forget(struct xd_depot_source *s)
+{
+    const struct xd_source_facts *f = xd_source_known(s);
+
+    if (!f->check && !f->error && f->modified == 0)
+        free_facts(s);
+}
+
+static enum xd_reach own_reach(const struct xd_depot_source *s)
+{
+    return xd_model_reach(s->in, s->place);
+}
+
 static bool is_led_on(const struct xd_depot_source *source)
 {
-    return source && source->final_url && !source->final_url_fails;
+    return source && xd_source_known(source)->final_url &&
+           !source->final_url_fails;
 }
 
 const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source)
 {
     if (!source)
         return NULL;
-    return is_led_on(source) ? source->final_url : &source->url;
+    return is_led_on(source) ? source->facts->final_url : xd_source_url(source);
 }
 
 enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source)
 {
     if (!source)
         return XD_REACH_PUBLIC;
-    return is_led_on(source) ? source->reach : source->own_reach;
+    return is_led_on(source) ? source->facts->reach : own_reach(source);
 }
 
 enum xd_reach xd_depot_reach(const struct xd_depot *depot)
@@ -644,8 +833,8 @@ enum xd_reach xd_depot_reach(const struct xd_depot *depot)
 
     for (const struct xd_depot_source *s = NULL;
          (s = xd_depot_next_source(depot, s));) {
-        if (s->own_reach < reach)
-            reach = s->own_reach;
+        if (own_reach(s) < reach)
+            reach = own_reach(s);
     }
     return reach;
 }
@@ -670,23 +859,37 @@ void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
 void xd_depot_lose_source(struct xd_depot_source *source,
                           const struct xd_error *why)
 {
+    struct xd_source_facts *facts = xd_source_facts(source);
+
     source->is_gone = true;
-    xd_kept_error_free(source->error);
-    source->error = xd_error_keep(why);
+    if (!facts)
+        return;
+    xd_kept_error_free(facts->error);
+    facts->error = xd_error_keep(why);
 }
 
 const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
                                              uint64_t byte)
 {
-    const struct xd_depot_source *found = NULL;
+    const struct xd_kept_error *error = NULL;
+    bool is_found = false;
 
-    for (size_t i = count_before(depot, byte);
-         i-- > 0 && depot->sources[i].furthest > byte;)
-        if (depot->sources[i].range.end > byte && (!found || !found->error))
-            found = &depot->sources[i];
-    if (found && found->error)
-        return found->error;
-    return found ? depot->last_error : NULL;
+    for (size_t i = count_before(depot, byte); i-- > 0;) {
+        const struct xd_depot_source *s = &depot->sources[i];
+
+        if (all_end_before(depot, s, byte + 1))
+            break;
+        if (s->range.end <= byte || error)
+            continue;
+        is_found = true;
+        error = xd_source_known(s)->error;
+    }
+    for (size_t i = count_appended(depot, byte);
+         i-- > 0 && depot->appended[i]->range.end > byte && !error;) {
+        is_found = true;
+        error = xd_source_known(depot->appended[i])->error;
+    }
+    return error || !is_found ? error : depot->last_error;
 }
 
 int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)

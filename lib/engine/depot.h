@@ -35,8 +35,10 @@ enum xd_validators {
 /* A server that names each answer anew has no validators. */
 #define XD_ALIKE_MAX 16
 
+struct xd_added_source;
 struct xd_depot;
 struct xd_depot_source;
+struct xd_model_file;
 
 /* Of a source of which answers had different validators (trust/validator_check.h).
  * Guarded by engine.lock. */
@@ -53,34 +55,8 @@ struct xd_source_check {
                                      were the same */
 };
 
-/* No more than is needed, as there may be 100 000. */
-struct xd_depot_source {
-    /* Constant, but range.end and object_size, which are set once when a depot
-     * has stated the size. */
-    struct xd_range range; /* bytes of the file */
-    uint64_t object_offset, object_size;
-    struct xd_url url;                /* its text is the manifest's */
-    const struct xd_framing *framing; /* the manifest's, or NULL */
-    const char *location;             /* the manifest's, or NULL */
-    unsigned priority;
-    unsigned max_connections; /* to its depot; 0: no limit */
-    size_t order;             /* in the manifest */
-    uint64_t furthest;        /* greatest range.end up to this source */
-    struct xd_url *own_url;   /* of one that was added: the text of `url`;
-                                 or NULL */
-    struct xd_depot_source *next_added;
-    enum xd_reach own_reach; /* how near the server of `url` may be */
-    bool is_preferred;       /* by its location */
-
-    /* Guarded by engine.lock. */
-    bool is_gone;             /* will not do in this run */
-    bool is_noted;            /* the journal knows its validator */
-    bool has_answered;        /* with bytes of an object of the right size */
-    bool knows_no_conditions; /* it is sent no validator */
-    bool varies;              /* that it does so is said */
-    bool was_sampled; /* while UNCHECKED: no request waits for what comes out */
-    bool final_url_fails; /* so `url` itself is asked again */
-    enum xd_validators validators;
+/* What its answers have said.  Guarded by engine.lock. */
+struct xd_source_facts {
     const struct xd_kept_error *error; /* why it is gone; NULL: it is not, or
                                           with its depot */
     char *validator; /* strong, of its first answer, or NULL; constant */
@@ -88,8 +64,35 @@ struct xd_depot_source {
     int64_t modified; /* as its last answer says, in seconds since 1970; 0: it
                          does not, or nothing asks for it */
     struct xd_source_check *check; /* NULL: it was never UNCHECKED */
-    struct xd_url *final_url;      /* where `url` redirected to, or NULL */
+    struct xd_url *final_url;      /* where its URL redirected to, or NULL */
     enum xd_reach reach;           /* of final_url: io/transport.h */
+};
+
+/* No more than is needed, as there may be 100 000: what the manifest says of it
+ * is asked there. */
+struct xd_depot_source {
+    /* Constant, but range.end and is_sized, which are set once when a depot has
+     * stated the size. */
+    struct xd_range range;          /* bytes of the file */
+    const struct xd_model_file *in; /* the manifest's file that has it, */
+    uint32_t place;                 /* and which of its replicas it is */
+    uint32_t order;    /* in the manifest; or how it came later (depot.c) */
+    uint32_t furthest; /* the source up to this one that ends last; of one that
+                          was appended, which of those it is */
+    bool is_preferred; /* by its location */
+    bool is_sized;     /* a depot has stated the size of its object */
+
+    /* Guarded by engine.lock. */
+    bool is_gone : 1;      /* will not do in this run */
+    bool is_noted : 1;     /* the journal knows its validator */
+    bool has_answered : 1; /* with bytes of an object of the right size */
+    bool knows_no_conditions : 1; /* it is sent no validator */
+    bool varies : 1;              /* that it does so is said */
+    bool was_sampled : 1;         /* while UNCHECKED: no request waits for what
+                                 comes out */
+    bool final_url_fails : 1;     /* so its URL itself is asked again */
+    enum xd_validators validators : 8;
+    struct xd_source_facts *facts; /* NULL: there are none; xd_source_facts() */
 };
 
 struct xd_depot {
@@ -112,7 +115,10 @@ struct xd_depot {
     double promise;          /* bytes per second, less where it fails */
 
     /* Guarded by engine.lock. */
-    struct xd_depot_source *added; /* those that joined, the last one first; a
+    struct xd_depot_source **appended; /* each behind those before it in the
+                                          file; it stays where it is */
+    size_t n_appended, appended_capacity;
+    struct xd_added_source *added; /* those that joined, the last one first; a
                                       source stays where it is in memory */
     uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* the least of its sources'; 0: no limit */
@@ -196,13 +202,20 @@ struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
 struct xd_depot *xd_depots_find(const struct xd_depots *d,
                                 const struct xd_url *url);
 
+/* One that is to be added: the bytes of the file, and the object. */
+struct xd_new_source {
+    struct xd_range range;
+    struct xd_url url;
+    uint64_t object_offset, object_size;
+    unsigned priority, max_connections;
+};
+
 /*
  * Add a source to the depot of its URL, which may be a new one, the last of the
- * list.  Of `what` the range, the place in the object and what limits its use
- * count; its strings are copied.
+ * list.  The URL is copied.
  * Errors: NOMEM; then all is as before.
  */
-int xd_depots_add(struct xd_depots *d, const struct xd_depot_source *what,
+int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,
                   struct xd_depot **out);
 
 /* The best source of `depot` that holds all of `range` and is not gone, or
@@ -216,6 +229,34 @@ const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
 
 /* None of them will do in this run. */
 void xd_depot_drop_sources(struct xd_depot *depot);
+
+/*
+ * Add a source for bytes behind all others of the file: replica number `place` of
+ * the file `in`, which outlives the depots.  Of its depot, which may be a new one,
+ * *out_is_new.
+ * Errors: NOMEM; then all is as before.
+ */
+int xd_depots_append(struct xd_depots *d, struct xd_range range,
+                     const struct xd_model_file *in, uint32_t place,
+                     struct xd_depot **out, bool *out_is_new);
+
+/* What the manifest, or the call that added it, says of a source: its URL; where its bytes
+ * begin in the object there, and how long that is; how it holds them, or NULL; and
+ * how near its server may be. */
+const struct xd_url *xd_source_url(const struct xd_depot_source *s);
+uint64_t xd_source_offset(const struct xd_depot_source *s);
+uint64_t xd_source_object_size(const struct xd_depot_source *s);
+const struct xd_framing *xd_source_framing(const struct xd_depot_source *s);
+
+/* What is known of it; never NULL. */
+const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s);
+
+/* The same, to be written.  NULL when out of memory. */
+struct xd_source_facts *xd_source_facts(struct xd_depot_source *s);
+
+/* Nothing of it is asked for any more, and no request has it: it need not be known
+ * what its answers said, unless a check or a reader waits for that. */
+void xd_source_forget(struct xd_depot_source *s);
 
 /* What to ask for it: where its URL led to, as long as that is good.  NULL for
  * no source. */

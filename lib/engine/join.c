@@ -88,7 +88,7 @@ static int read_range_locked(const struct xd_engine *e,
 static int read_source_locked(const struct xd_engine *e,
                               const struct xd_replica *given,
                               const struct xd_extent *extent,
-                              struct xd_depot_source *out, struct xd_error *err)
+                              struct xd_new_source *out, struct xd_error *err)
 {
     struct xd_replica r = read_replica(given);
     struct xd_range range;
@@ -116,26 +116,25 @@ static int read_source_locked(const struct xd_engine *e,
         (r.offset > r.object_size ||
          xd_range_length(range) > r.object_size - r.offset))
         return refuse(&url, "the object is too small to hold these bytes", err);
-    *out = (struct xd_depot_source){.range = range,
-                                    .object_offset = r.offset,
-                                    .object_size = r.object_size,
-                                    .url = url,
-                                    .priority = r.priority,
-                                    .max_connections = r.max_connections,
-                                    .order = SIZE_MAX};
+    *out = (struct xd_new_source){.range = range,
+                                  .object_offset = r.offset,
+                                  .object_size = r.object_size,
+                                  .url = url,
+                                  .priority = r.priority,
+                                  .max_connections = r.max_connections};
     return 0;
 }
 
 /* ---- joining ---- */
 
 static bool has_source(const struct xd_depot *depot,
-                       const struct xd_depot_source *like)
+                       const struct xd_new_source *like)
 {
     const struct xd_depot_source *s = NULL;
 
     while ((s = xd_depot_next_source(depot, s))) {
-        if (!s->is_gone && xd_url_compare(&s->url, &like->url) == 0 &&
-            s->object_offset == like->object_offset &&
+        if (!s->is_gone && xd_url_compare(xd_source_url(s), &like->url) == 0 &&
+            xd_source_offset(s) == like->object_offset &&
             s->range.begin <= like->range.begin &&
             s->range.end >= like->range.end)
             return true;
@@ -144,7 +143,7 @@ static bool has_source(const struct xd_depot *depot,
 }
 
 /* Room for a worker more. */
-static int make_room_locked(struct xd_engine *e)
+int xd_join_make_room_locked(struct xd_engine *e)
 {
     unsigned n = e->workers.max + 1;
 
@@ -163,32 +162,40 @@ static void revive(struct xd_depot *depot)
 
 static void report_joined_locked(struct xd_engine *e,
                                  const struct xd_depot *depot,
-                                 const struct xd_depot_source *what)
+                                 struct xd_range range,
+                                 unsigned max_connections)
 {
     if (e->session.size_probe &&
         xd_size_probe_join(e->session.size_probe, depot->number,
                            e->workers.max) < 0)
         xd_engine_fail_nomem_locked(e);
-    xd_report_joined_locked(e, depot->number, what->range,
-                            what->max_connections);
+    xd_report_joined_locked(e, depot->number, range, max_connections);
     xd_blame_joined_locked(e, depot->number);
     xd_repair_joined_locked(e, depot->number);
-    xd_readers_no_gap_locked(e, what->range);
+    xd_readers_no_gap_locked(e, range);
     if (e->session.sched && !e->sampler.is_on)
         xd_sampler_start_locked(e);
 }
 
-static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
+void xd_join_depot_locked(struct xd_engine *e, struct xd_depot *depot,
+                          bool is_new, struct xd_range range,
+                          unsigned max_connections)
+{
+    if (is_new && e->workers.max < xd_options_most_depots(&e->options))
+        e->workers.max++; /* one more may be open at a time */
+    revive(depot);
+    report_joined_locked(e, depot, range, max_connections);
+}
+
+static int join_locked(struct xd_engine *e, const struct xd_new_source *what,
                        struct xd_depot *known, struct xd_error *err)
 {
     struct xd_depot *depot;
 
-    if (make_room_locked(e) < 0 || xd_depots_add(&e->depots, what, &depot) < 0)
+    if (xd_join_make_room_locked(e) < 0 ||
+        xd_depots_add(&e->depots, what, &depot) < 0)
         return xd_fail_nomem(err);
-    if (!known && e->workers.max < xd_options_most_depots(&e->options))
-        e->workers.max++; /* one more may be open at a time */
-    revive(depot);
-    report_joined_locked(e, depot, what);
+    xd_join_depot_locked(e, depot, !known, what->range, what->max_connections);
     if (xd_engine_is_over_locked(e)) /* for want of memory */
         return xd_fail_nomem(err);
     xd_engine_log_locked(e, XD_LOG_INFO, "%s: added", depot->host);
@@ -200,7 +207,7 @@ static int join_locked(struct xd_engine *e, const struct xd_depot_source *what,
 static int add_locked(struct xd_engine *e, const struct xd_replica *replica,
                       const struct xd_extent *extent, struct xd_error *err)
 {
-    struct xd_depot_source what;
+    struct xd_new_source what;
     struct xd_depot *known;
     int rc;
 

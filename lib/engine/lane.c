@@ -37,7 +37,7 @@ static bool takes_encoded_locked(const struct xd_engine *e,
 
     if (!s || xd_manifest_file(e->depots.manifest, e->depots.file, &file) < 0)
         return false;
-    return xd_url_names_compressed(&s->url) ||
+    return xd_url_names_compressed(xd_source_url(s)) ||
            (file.name && xd_name_is_compressed(file.name)) ||
            xd_verify_decides(e, s->range) ||
            (e->session.size_probe &&
@@ -69,6 +69,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->is_over = lane->waits = false;
     lane->is_refused = false;
     lane->may_be_page = false;
+    lane->longer = 0;
     lane->object_size = XD_SIZE_UNKNOWN;
 }
 
@@ -151,19 +152,19 @@ static void start(struct xd_worker *w, unsigned slot)
     }
     request = (struct xd_request){
         .url = lane->url,
-        .origin = &source->url,
+        .origin = xd_source_url(source),
         .reach = lane->reach,
-        .offset =
-            source->object_offset + (lane->range.begin - source->range.begin),
+        .offset = xd_source_offset(source) +
+                  (lane->range.begin - source->range.begin),
         .length = is_to_end(lane) ? XD_TO_END : xd_range_length(lane->range),
-        .object_size = source->object_size,
+        .object_size = xd_source_object_size(source),
         .if_range = lane->if_range,
         .outages = lane->outages,
         .whole = lane->asks_whole,
         .owns_connection = lane->owns_connection,
         .wants_size = lane->wants_size,
         .passes_over = &lane->passes_over,
-        .framing = source->framing,
+        .framing = xd_source_framing(source),
         .takes_encoded = lane->takes_encoded};
     if (!goes_on(w, slot, &request) &&
         xd_runner_start(w->runner, slot, &request, &error) < 0)
@@ -193,7 +194,7 @@ static void shorten(struct xd_worker *w, unsigned slot)
     if (xd_runner_is_busy(w->runner, slot) && !has_begun(w, slot) &&
         lane->range.end != XD_SIZE_UNKNOWN)
         xd_runner_shorten(w->runner, slot,
-                          lane->source->object_offset +
+                          xd_source_offset(lane->source) +
                               (lane->range.end - lane->source->range.begin));
 }
 
@@ -252,7 +253,8 @@ struct write {
     struct xd_range range;
     struct xd_sink *target;
     uint64_t era;
-    int rc; /* negative: as `error` says */
+    struct xd_pieces pieces; /* those that there are by now */
+    int rc;                  /* negative: as `error` says */
     struct xd_error error;
 };
 
@@ -272,8 +274,10 @@ static bool take_write_locked(struct xd_worker *w, struct xd_lane *lane,
         return false;
     if (a.is_missing)
         xd_report_held_locked(e, a.range);
-    *out = (struct write){
-        .range = a.range, .target = e->dest.target, .era = e->verify.era};
+    *out = (struct write){.range = a.range,
+                          .target = e->dest.target,
+                          .era = e->verify.era,
+                          .pieces = e->verify.pieces};
     return true;
 }
 
@@ -287,7 +291,7 @@ static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
     if (write->rc < 0 || write->target != e->dest.sink)
         return;
     write->rc = xd_resume_written(e, write->range, &write->error);
-    xd_piece_hash_add(&lane->piece_hash, &e->verify.pieces, write->era,
+    xd_piece_hash_add(&lane->piece_hash, &write->pieces, write->era,
                       write->range, lane->range.end, data);
 }
 
@@ -396,7 +400,7 @@ void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
 static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
 {
     if (!head->final_url || lane->final_url ||
-        lane->url != &lane->source->url ||
+        lane->url != xd_source_url(lane->source) ||
         xd_url_compare(head->final_url, lane->url) == 0)
         return;
     lane->final_url = xd_url_copy(head->final_url);
@@ -410,7 +414,7 @@ static int refuse_unsized(struct xd_lane *lane, const char *why)
     lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_DIFFERENT,
                                         .object_size = XD_SIZE_UNKNOWN};
     return xd_fail(&lane->outcome.error, XD_E_DIFFERENT, "%s: %s",
-                   xd_url_name(&lane->source->url).s, why);
+                   xd_url_name(xd_source_url(lane->source)).s, why);
 }
 
 /* The answer tells the size of a file of a set. */
@@ -421,8 +425,9 @@ static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
 
     if (!lane->is_unsized || size == XD_SIZE_UNKNOWN)
         return 0;
-    if (size > xd_range_length(place))
-        return refuse_unsized(lane, "is longer than its place among others");
+    lane->longer = size > xd_range_length(place) ? size : 0;
+    if (lane->longer > 0) /* its first bytes say whether it is a file */
+        return 0;
     xd_engine_lock(e);
     rest = xd_set_sized_locked(e, place.begin, place.begin + size);
     if (!xd_range_is_empty(rest))
@@ -508,11 +513,13 @@ static int look_at_unsized(struct xd_lane *lane, const void *data, size_t len)
 {
     const struct xd_range place = lane->source->range;
 
-    if (len >= place.end - xd_lane_end(lane) &&
-        lane->object_size != xd_range_length(place))
-        return refuse_unsized(lane, "is longer than its place among others");
-    if (xd_lane_end(lane) == place.begin && xd_manifest_may_begin(data, len))
+    if (xd_lane_end(lane) == place.begin && xd_manifest_may_begin(data, len)) {
+        lane->longer = 0;
         return refuse_unsized(lane, "may be a manifest");
+    }
+    if (lane->longer > 0 || (len >= place.end - xd_lane_end(lane) &&
+                             lane->object_size != xd_range_length(place)))
+        return refuse_unsized(lane, "is longer than its place among others");
     return 0;
 }
 

@@ -66,6 +66,7 @@ struct xd_lane {
     uint64_t object_size; /* as its head said */
     bool
         is_unsized; /* when it began, the size of its file was not known: set.h */
+    uint64_t longer; /* than its place: what the answer says; or 0 */
 };
 
 /* What the runner of `w` calls. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/remote_time.h"
 
+#include "base/alloc.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "os/file.h"
@@ -8,10 +9,14 @@
 void xd_remote_time_learned(struct xd_engine *e, const struct xd_lane *lane,
                             const struct xd_head *head)
 {
+    struct xd_source_facts *facts;
+
     if (!e->options.remote_time || !lane->source)
         return;
     xd_engine_lock(e);
-    lane->source->modified = head->modified;
+    facts = xd_source_facts(lane->source);
+    if (facts)
+        facts->modified = head->modified;
     xd_engine_unlock(e);
 }
 
@@ -40,8 +45,9 @@ static int64_t stated_by_locked(const struct xd_engine *e,
 
     while ((s = xd_depot_next_source(depot, s)) != NULL) {
         const struct xd_range both = xd_range_clip(s->range, range);
-        if (s->modified != 0 && has_bytes_of_locked(e, depot, both))
-            oldest = older(oldest, s->modified);
+        if (xd_source_known(s)->modified != 0 &&
+            has_bytes_of_locked(e, depot, both))
+            oldest = older(oldest, xd_source_known(s)->modified);
     }
     return oldest;
 }
@@ -80,7 +86,7 @@ static int64_t time_of_place_locked(const struct xd_engine *e,
         struct xd_depot *depot = e->depots.list[i];
         const struct xd_depot_source *s = xd_depot_any_source(depot, place);
         if (s && xd_ledger_bytes_of(&e->ledger, depot->number, place) > 0)
-            oldest = older(oldest, s->modified);
+            oldest = older(oldest, xd_source_known(s)->modified);
     }
     return oldest;
 }
@@ -89,12 +95,15 @@ void xd_remote_time_set(struct xd_engine *e, size_t i)
 {
     const struct xd_set_place *place = &e->set.places[i];
     int64_t modified;
+    char *path;
 
     if (!e->options.remote_time)
         return;
     xd_engine_lock(e);
     modified = time_of_place_locked(e, place->range);
     xd_engine_unlock(e);
-    if (modified != 0)
-        xd_path_set_time(place->path, modified);
+    path = modified != 0 ? xd_set_place_path(place, e->set.directory) : NULL;
+    if (path)
+        xd_path_set_time(path, modified);
+    xd_free(path);
 }

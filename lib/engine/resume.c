@@ -229,7 +229,7 @@ int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
     xd_engine_unlock(e);
     if (!is_new)
         return 0;
-    url = xd_url_public(&source->url);
+    url = xd_url_public(xd_source_url(source));
     if (!url)
         return xd_fail_nomem(err);
     /* Constant since the journal was opened, before anything was fetched. */

@@ -76,6 +76,12 @@ void xd_report_joined_locked(struct xd_engine *e, unsigned depot,
                                                    .max_lanes = max_requests});
 }
 
+void xd_report_extended_locked(struct xd_engine *e, struct xd_range more)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_EXTENDED, .range = more});
+}
+
 void xd_report_banned_locked(struct xd_engine *e, unsigned depot)
 {
     xd_report_event_locked(

@@ -35,6 +35,8 @@ void xd_report_holds_locked(struct xd_engine *e, unsigned depot,
  * a time (0: no limit). */
 void xd_report_joined_locked(struct xd_engine *e, unsigned depot,
                              struct xd_range range, unsigned max_requests);
+/* More is wanted, behind all else. */
+void xd_report_extended_locked(struct xd_engine *e, struct xd_range more);
 void xd_report_banned_locked(struct xd_engine *e, unsigned depot);
 
 /* A ping was answered, or was not; one that was refused is a failure without a

@@ -27,24 +27,29 @@
 #define ENOUGH_TOGETHER 32
 #define LONGEST_WAIT (100 * XD_MS)
 
+/* As xd_set_place_path(). */
+static char *path_of(const struct xd_set *s, size_t i)
+{
+    return xd_set_place_path(&s->places[i], s->directory);
+}
+
 static int place(struct xd_set *s, size_t i, const struct xd_file *file,
-                 const char *directory, struct xd_error *err)
+                 struct xd_error *err)
 {
     struct xd_set_place *p = &s->places[i];
+    uint64_t size = file->size;
 
     if (!file->path)
         return xd_fail(err, XD_E_INVAL,
                        "a file of a set has no name that can be used");
     p->range.begin = i > 0 ? p[-1].range.end : 0;
-    p->size = file->size;
-    if (p->size == XD_SIZE_UNKNOWN) {
-        p->size = XD_JOINED_PLACE;
+    if (size == XD_SIZE_UNKNOWN) {
+        size = XD_JOINED_PLACE;
         s->files[i].is_unsized = true;
-        s->n_unsized++;
     }
-    p->range.end = p->range.begin + p->size;
-    p->path = xd_path_in(directory, file->path, &p->given);
-    return p->path ? 0 : xd_fail_nomem(err);
+    p->range.end = p->range.begin + size;
+    p->path = file->path;
+    return 0;
 }
 
 /* A long file whose hash proves what an earlier run left has a journal. */
@@ -56,7 +61,8 @@ static int choose_kept(struct xd_set *s, size_t i, const struct xd_manifest *m,
     struct xd_text hashes = {0};
     int rc;
 
-    if (s->files[i].is_unsized || p->size <= XD_JOURNAL_LEAST_OF_SET ||
+    if (s->files[i].is_unsized ||
+        xd_set_place_size(p) <= XD_JOURNAL_LEAST_OF_SET ||
         !xd_manifest_has_proof(m, file))
         return 0;
     rc = xd_resume_identify(m, file, p->path, &hashes, &identity, err);
@@ -64,9 +70,27 @@ static int choose_kept(struct xd_set *s, size_t i, const struct xd_manifest *m,
         p->hashes = xd_strdup(identity.hashes);
         rc = p->hashes ? 0 : xd_fail_nomem(err);
     }
-    s->n_kept += rc == 0;
     xd_text_fini(&hashes);
     return rc;
+}
+
+int xd_set_place_file(struct xd_set *s, size_t i, const struct xd_manifest *m,
+                      size_t file, struct xd_error *err)
+{
+    struct xd_file info = {.struct_size = sizeof info};
+    int rc;
+
+    xd_manifest_file(m, file, &info);
+    rc = place(s, i, &info, err);
+    return rc == 0 ? choose_kept(s, i, m, file, err) : rc;
+}
+
+void xd_set_count_file_locked(struct xd_set *s, size_t i)
+{
+    s->n++;
+    s->n_wanted++;
+    s->n_unsized += s->files[i].is_unsized;
+    s->n_kept += s->places[i].hashes != NULL;
 }
 
 int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
@@ -75,39 +99,36 @@ int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
 {
     int rc = 0;
 
-    s->n = s->n_wanted = n;
     s->places = xd_alloc(n, sizeof *s->places);
     s->files = xd_alloc(n, sizeof *s->files);
-    s->complete = xd_alloc(n, sizeof *s->complete);
-    if (!s->places || !s->files || !s->complete)
+    s->directory = directory ? xd_strdup(directory) : NULL;
+    if (!s->places || !s->files || (directory && !s->directory))
         return xd_fail_nomem(err);
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        struct xd_file file = {.struct_size = sizeof file};
-
-        xd_manifest_file(m, files[i], &file);
-        rc = place(s, i, &file, directory, err);
-        s->files[i].signed_by = xd_signed_by(m, files[i]);
+        rc = xd_set_place_file(s, i, m, files[i], err);
         if (rc == 0)
-            rc = choose_kept(s, i, m, files[i], err);
+            xd_set_count_file_locked(s, i);
     }
+    s->n_first = s->n;
     return rc;
 }
 
 void xd_set_fini(struct xd_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {
-        if (s->places) {
-            xd_free(s->places[i].path);
-            xd_free(s->places[i].hashes);
-        }
-        if (s->files) {
+        xd_free(s->places[i].hashes);
+        if (!s->files[i].leaves)
             xd_kept_error_free(s->files[i].error);
-            xd_kept_error_free(s->files[i].refused);
-        }
     }
     xd_free(s->places);
     xd_free(s->files);
-    xd_free(s->complete);
+    xd_free(s->directory);
+    for (size_t i = s->n_first; s->origins && i < s->n; i++)
+        xd_manifest_unref(s->origins[i - s->n_first].manifest);
+    xd_free(s->origins);
+    xd_free(s->slots);
+    if (s->most > 0)
+        xd_mutex_fini(&s->adding);
     xd_rangeset_fini(&s->held);
     xd_rangeset_fini(&s->keep.dropped);
     *s = (struct xd_set){0};
@@ -162,30 +183,37 @@ struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
 {
     struct xd_set *s = &e->set;
     const size_t i = file_at(s, byte);
-    struct xd_range rest = {end, s->places[i].range.end};
+    const struct xd_range rest = {end, s->places[i].range.end};
 
     if (!s->files[i].is_unsized)
         return (struct xd_range){end, end};
     size_known_locked(s, i);
-    s->places[i].size = end - s->places[i].range.begin;
+    s->places[i].unused = (uint32_t)xd_range_length(rest);
     s->unused += xd_range_length(rest);
     xd_set_verified_locked(e, s->places[i].range);
     return rest;
 }
 
-void xd_set_leave_locked(struct xd_engine *e, uint64_t byte)
+void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size)
 {
-    e->set.files[file_at(&e->set, byte)].leaves = true;
+    struct xd_set_file *f = &e->set.files[file_at(&e->set, byte)];
+
+    if (f->state != XD_SET_WANTED)
+        return;
+    f->leaves = true;
+    f->longer = size;
 }
 
 /* Errors of the disk name the file themselves. */
-static void log_failed_locked(struct xd_engine *e, const char *path,
-                              const char *why)
+static void log_failed_locked(struct xd_engine *e, size_t i, const char *why)
 {
+    char *whole = path_of(&e->set, i);
+    const char *path = whole ? whole : e->set.places[i].path;
     const bool is_named = strncmp(why, path, strlen(path)) == 0;
 
     xd_engine_log_locked(e, XD_LOG_ERROR, "%s%s%s", is_named ? "" : path,
                          is_named ? "" : ": ", why);
+    xd_free(whole);
 }
 
 static void fail_file_locked(struct xd_engine *e, size_t i,
@@ -198,15 +226,16 @@ static void fail_file_locked(struct xd_engine *e, size_t i,
         return;
     e->set.n_wanted -= f->state == XD_SET_WANTED;
     if (f->is_unsized)
-        e->set.lost +=
-            e->set.places[i].size - xd_ledger_count(&e->ledger, XD_BYTES_STORED,
-                                                    e->set.places[i].range);
+        e->set.lost += xd_set_place_size(&e->set.places[i]) -
+                       xd_ledger_count(&e->ledger, XD_BYTES_STORED,
+                                       e->set.places[i].range);
     size_known_locked(&e->set, i);
     f->state = f->leaves ? XD_SET_LEFT : XD_SET_FAILED;
     if (f->leaves)
         return;
+    xd_kept_error_free(f->error);
     f->error = xd_error_keep(error);
-    log_failed_locked(e, e->set.places[i].path, error->msg);
+    log_failed_locked(e, i, error->msg);
     xd_engine_raise_locked(e, &e->notifier);
 }
 
@@ -238,17 +267,20 @@ bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why)
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         if (why->os_errno == of_all[i])
             return false;
-    return e->set.n > 0 && why->code == XD_E_IO;
+    return e->dest.output->has_many_files && why->code == XD_E_IO;
 }
 
 /* Where the size is unknown there is no hash either: only the depots' bytes show
  * whether what is there is the file. */
-static void look_at_place(struct xd_set *s, size_t i)
+int xd_set_look_at_place(struct xd_set *s, size_t i, struct xd_error *err)
 {
-    const bool is_there = xd_path_exists(s->places[i].path);
+    char *path = path_of(s, i);
+    const bool is_there = path && xd_path_exists(path);
 
     s->places[i].is_compared = is_there && s->files[i].is_unsized;
     s->files[i].is_there = is_there && !s->files[i].is_unsized;
+    xd_free(path);
+    return path ? 0 : xd_fail_nomem(err);
 }
 
 static int add_held(struct xd_set *s, size_t i, const struct xd_rangeset *held)
@@ -273,45 +305,57 @@ static int find_held(struct xd_set *s, size_t i, struct xd_error *err)
     if (rc == XD_E_NOMEM || (rc == 0 && add_held(s, i, &held) < 0))
         rc = xd_fail_nomem(err);
     else if (rc < 0)
-        rc = (s->files[i].refused = xd_error_keep(&why)) ? 0
-                                                         : xd_fail_nomem(err);
+        rc = (s->files[i].error = xd_error_keep(&why)) ? 0 : xd_fail_nomem(err);
     xd_rangeset_fini(&held);
     return rc;
 }
 
-static bool has_part(const struct xd_set_place *p)
+int xd_set_look_at_part(const struct xd_set *s, size_t i, bool *out_has,
+                        struct xd_error *err)
 {
     struct xd_text part = {0};
-    bool has;
+    char *path = path_of(s, i);
+    bool failed;
 
-    xd_part_path(&part, p->path, XD_PART);
-    has = !part.failed && xd_path_exists(part.s);
+    if (path)
+        xd_part_path(&part, path, XD_PART);
+    failed = !path || part.failed;
+    *out_has = !failed && xd_path_exists(part.s);
     xd_text_fini(&part);
-    return has;
+    xd_free(path);
+    return failed ? xd_fail_nomem(err) : 0;
 }
 
 static int find_all_held(struct xd_set *s, struct xd_error *err)
 {
+    bool has = false;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && s->n_kept > 0 && i < s->n; i++)
-        if (s->places[i].hashes && !s->files[i].is_there &&
-            has_part(&s->places[i]))
+    for (size_t i = 0; rc == 0 && s->n_kept > 0 && i < s->n; i++) {
+        if (!s->places[i].hashes || s->files[i].is_there)
+            continue;
+        rc = xd_set_look_at_part(s, i, &has, err);
+        if (rc == 0 && has)
             rc = find_held(s, i, err);
+    }
     return rc;
 }
 
 int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
 {
-    const struct xd_set_sink_options o = {.replaces = e->options.force,
+    const struct xd_set_sink_options o = {.directory = e->set.directory,
+                                          .replaces = e->options.force,
                                           .begins_anew = e->options.no_continue,
+                                          .most = e->set.most,
                                           .most_open = e->set.most_open};
     struct xd_set *s = &e->set;
     int rc;
 
-    for (size_t i = 0; !e->options.force && i < s->n; i++)
-        look_at_place(s, i);
-    rc = xd_set_check_space(e, err);
+    rc = 0;
+    for (size_t i = 0; rc == 0 && !e->options.force && i < s->n; i++)
+        rc = xd_set_look_at_place(s, i, err);
+    if (rc == 0)
+        rc = xd_set_check_space(e, err);
     if (rc < 0)
         return rc;
     rc = xd_set_sink_new(out, &s->sink, s->places, s->n, &o, err);
@@ -325,22 +369,50 @@ int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
     return rc;
 }
 
+void xd_set_begin_file_locked(struct xd_engine *e, size_t i)
+{
+    const struct xd_set_file *f = &e->set.files[i];
+    struct xd_error error = {0};
+    char *path;
+
+    if (!f->is_there && !f->error)
+        return;
+    path = path_of(&e->set, i);
+    if (f->error)
+        error = xd_kept_error_get(f->error);
+    else
+        xd_fail(&error, XD_E_IO, "%s: already exists",
+                path ? path : e->set.places[i].path);
+    xd_free(path);
+    xd_set_fail_locked(e, e->set.places[i].range, &error);
+}
+
 void xd_set_begin_locked(struct xd_engine *e)
 {
-    struct xd_error error = {0};
+    for (size_t i = 0; i < e->set.n; i++)
+        xd_set_begin_file_locked(e, i);
+}
 
-    for (size_t i = 0; i < e->set.n; i++) {
-        const struct xd_set_place *p = &e->set.places[i];
-        const struct xd_set_file *f = &e->set.files[i];
+static void queue_complete_locked(struct xd_set *s, size_t i)
+{
+    if (s->n_complete++ == 0)
+        s->first_complete = (uint32_t)i;
+    else
+        s->files[s->last_complete].next = (uint32_t)i;
+    s->last_complete = (uint32_t)i;
+}
 
-        if (!f->is_there && !f->refused)
-            continue;
-        if (f->refused)
-            error = xd_kept_error_get(f->refused);
-        else
-            xd_fail(&error, XD_E_IO, "%s: already exists", p->path);
-        xd_set_fail_locked(e, p->range, &error);
+/* The first of them.  Returns how many these are. */
+static size_t take_complete_locked(struct xd_set *s, size_t out[MOST_TOGETHER])
+{
+    size_t n = 0;
+
+    while (s->n_complete > 0 && n < MOST_TOGETHER) {
+        out[n++] = s->first_complete;
+        s->first_complete = s->files[s->first_complete].next;
+        s->n_complete--;
     }
+    return n;
 }
 
 void xd_set_verified_locked(struct xd_engine *e, struct xd_range range)
@@ -356,24 +428,24 @@ void xd_set_verified_locked(struct xd_engine *e, struct xd_range range)
             continue;
         s->files[i].state = XD_SET_COMPLETE;
         s->n_wanted--;
-        if (s->n_complete == s->n_taken) {
+        if (s->n_complete == 0) {
             s->name_at = xd_now() + LONGEST_WAIT;
             xd_cond_signal(&e->bytes_ready);
         }
-        s->complete[s->n_complete++] = i;
-        if (s->n_complete - s->n_taken == ENOUGH_TOGETHER || s->n_wanted == 0)
+        queue_complete_locked(s, i);
+        if (s->n_complete == ENOUGH_TOGETHER || s->n_wanted == 0)
             xd_cond_signal(&e->bytes_ready);
     }
 }
 
 bool xd_set_is_over_locked(const struct xd_engine *e)
 {
-    return e->set.n > 0 && e->set.n_wanted == 0;
+    return e->set.n > 0 && e->set.n_wanted == 0 && !e->set.is_open;
 }
 
 bool xd_set_can_work_locked(const struct xd_engine *e)
 {
-    const size_t n = e->set.n_complete - e->set.n_taken;
+    const size_t n = e->set.n_complete;
 
     return n >= ENOUGH_TOGETHER ||
            (n > 0 && (e->set.n_wanted == 0 || xd_engine_is_over_locked(e) ||
@@ -382,7 +454,7 @@ bool xd_set_can_work_locked(const struct xd_engine *e)
 
 xd_usec xd_set_work_at_locked(const struct xd_engine *e)
 {
-    return e->set.n_taken < e->set.n_complete ? e->set.name_at : XD_NEVER;
+    return e->set.n_complete > 0 ? e->set.name_at : XD_NEVER;
 }
 
 static void ended(void *engine, const size_t *files, size_t n,
@@ -406,14 +478,11 @@ static void ended(void *engine, const size_t *files, size_t n,
 void xd_set_work_locked(struct xd_engine *e)
 {
     struct xd_set *s = &e->set;
-    const size_t *first = s->complete + s->n_taken;
-    size_t n = s->n_complete - s->n_taken;
+    size_t files[MOST_TOGETHER];
+    const size_t n = take_complete_locked(s, files);
 
-    if (n > MOST_TOGETHER)
-        n = MOST_TOGETHER;
-    s->n_taken += n;
     xd_engine_unlock(e);
-    xd_set_sink_finish_files(s->sink, first, n, ended, e);
+    xd_set_sink_finish_files(s->sink, files, n, ended, e);
     xd_engine_lock(e);
 }
 

@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "engine/set_keep.h"
 #include "io/sinks/set_sink.h"
+#include "os/thread.h"
 
 struct xd_engine;
 struct xd_kept_error;
@@ -31,38 +32,53 @@ enum xd_set_state {
     XD_SET_LEFT /* it cannot be one of many after all */
 };
 
+/* No more than is needed, as there may be 100 000.  Guarded by lock. */
 struct xd_set_file {
-    /* Constant after new(). */
-    const char *signed_by; /* the key that signed the text of its hash; or NULL:
-                              in the manifest */
-
-    /* Before anything was fetched; these are no longer wanted. */
-    bool is_there;
-    const struct xd_kept_error *refused; /* NULL: it may be written to */
-
-    /* Guarded by lock. */
-    enum xd_set_state state;
-    const struct xd_kept_error *error; /* if it is FAILED */
+    union {
+        const struct xd_kept_error *error; /* if it is FAILED, or will be */
+        uint64_t longer; /* if it leaves: its size, if it is known to be a file,
+                            or 0 */
+    };
+    uint32_t next; /* in the queue of those that are COMPLETE */
+    enum xd_set_state state : 8;
+    bool is_there;   /* before anything was fetched: it is not wanted */
     bool is_unsized; /* its size is not known yet: it has a provisional place */
     bool leaves;     /* when no depot can deliver it */
 };
 
+/* A file that was added. */
+struct xd_set_origin {
+    struct xd_manifest *manifest;
+    size_t file;
+};
+
 struct xd_set {
     /* Constant after new(). */
-    size_t n; /* files; 0: it is no set */
-    struct xd_set_place *places;
-    size_t n_kept;    /* files with journals */
-    size_t most_open; /* at a time, but for those that are written to */
+    struct xd_set_place *places; /* with room for those that are added: */
+    size_t most;                 /* files at last; 0: none is added */
+    size_t n_first;         /* files of the manifest, before any was added */
+    struct xd_mutex adding; /* held while a file is added, if `most` > 0;
+                                    before engine.lock */
+    char *directory;        /* in which they lie, or NULL: in the current one */
+    size_t most_open;       /* at a time, but for those that are written to */
 
     /* Constant after start(). */
     struct xd_set_sink *sink;
 
     /* Guarded by lock. */
+    size_t n;                      /* files; 0: it is no set */
+    size_t n_kept;                 /* files with journals */
+    bool is_open;                  /* more may be added (set_add.h) */
+    struct xd_set_origin *origins; /* of those that were */
+    uint32_t *slots; /* a table of all files by their paths, if any may be: the
+                        number of one and 1, or 0 */
+    size_t n_slots;
     struct xd_set_file *files;
     size_t n_wanted;
-    size_t *complete; /* those that are, a queue with room for all */
-    size_t n_complete, n_taken;
-    xd_usec name_at; /* those that are complete, and were not taken */
+    uint32_t first_complete, last_complete; /* the queue of those that are, and
+                                               were not taken */
+    size_t n_complete;                      /* in it */
+    xd_usec name_at;                        /* when these get their names */
     size_t n_unsized;
     struct xd_rangeset held; /* what earlier runs left, before start() */
     struct xd_set_keep keep; /* for the next run */
@@ -70,12 +86,29 @@ struct xd_set {
     uint64_t lost;   /* and of places of files that have failed */
 };
 
-/* Those files of `m`, one behind the other, each at its path in the folder
- * `directory` (NULL: the current one).  Errors: INVAL, NOMEM. */
+/* Those files of `m`, which outlives the set, one behind the other, each at its
+ * path in the folder `directory` (NULL: the current one).  Errors: INVAL, NOMEM. */
 int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
                 const size_t *files, size_t n, const char *directory,
                 struct xd_error *err);
 void xd_set_fini(struct xd_set *s);
+
+/* File `i`, for which there is room, lies behind the others, and is a file of `m`;
+ * it is not counted yet.  Errors: INVAL, NOMEM. */
+int xd_set_place_file(struct xd_set *s, size_t i, const struct xd_manifest *m,
+                      size_t file, struct xd_error *err);
+void xd_set_count_file_locked(struct xd_set *s, size_t i);
+
+/* Whether something is at its path already.  Blocks: on the disk.  Errors:
+ * NOMEM. */
+int xd_set_look_at_place(struct xd_set *s, size_t i, struct xd_error *err);
+
+/* The same of its .part. */
+int xd_set_look_at_part(const struct xd_set *s, size_t i, bool *out_has,
+                        struct xd_error *err);
+
+/* It fails, if it was there or is refused. */
+void xd_set_begin_file_locked(struct xd_engine *e, size_t i);
 
 /* The sink behind which they lie.  Without the lock, before anything is fetched.
  * Errors: IO (they have no room), NOMEM. */
@@ -99,7 +132,8 @@ uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte);
 /*
  * A file of unknown size: the first answer tells it, or the end of what comes.
  * Then the rest of its place is here, as it were.  One that does not fit its place,
- * or may be something else than a file, leaves the set.
+ * or may be something else than a file, leaves the set: its size is `size`, or 0 if
+ * that is not known, or not that of a file.
  */
 bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte);
 
@@ -107,7 +141,7 @@ bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte);
  * it fills the place, or its size was known. */
 struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
                                     uint64_t end);
-void xd_set_leave_locked(struct xd_engine *e, uint64_t byte);
+void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size);
 
 /* These bytes are proved. */
 void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);

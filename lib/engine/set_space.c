@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/set_space.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "io/part.h"
@@ -23,15 +24,19 @@ struct disks {
 };
 
 /* NULL: it is not known. */
-static struct disk *disk_of(struct disks *d, const char *path)
+static struct disk *disk_of(struct disks *d, const struct xd_set *s,
+                            size_t file)
 {
+    char *path = xd_set_place_path(&s->places[file], s->directory);
     uint64_t number, room;
+    const bool is_known = path && xd_disk_room(path, &number, &room);
 
-    if (!xd_disk_room(path, &number, &room))
+    xd_free(path);
+    if (!is_known)
         return NULL;
-    for (size_t i = 0; i < d->n; i++)
-        if (d->list[i].number == number)
-            return &d->list[i];
+    for (size_t k = 0; k < d->n; k++)
+        if (d->list[k].number == number)
+            return &d->list[k];
     if (d->n == MOST_DISKS)
         return NULL;
     d->list[d->n] = (struct disk){.number = number, .room = room};
@@ -55,11 +60,11 @@ static void add_needs(struct disks *d, const struct xd_set *s)
         if (!is_wanted(s, i))
             continue;
         if (!last || !xd_path_is_beside(p->path, last))
-            disk = disk_of(d, p->path);
+            disk = disk_of(d, s, i);
         last = p->path;
         if (!disk)
             continue;
-        disk->needed += p->size;
+        disk->needed += xd_set_place_size(p);
         disk->n++;
     }
 }
@@ -72,10 +77,14 @@ static uint64_t taken_by_parts(const struct xd_set *s)
     uint64_t taken = 0;
 
     for (size_t i = 0; i < s->n; i++) {
+        char *path = xd_set_place_path(&s->places[i], s->directory);
+
         xd_text_clear(&part);
-        xd_part_path(&part, s->places[i].path, XD_PART);
-        if (is_wanted(s, i) && !part.failed)
+        if (path)
+            xd_part_path(&part, path, XD_PART);
+        if (path && is_wanted(s, i) && !part.failed)
             taken += xd_disk_taken(part.s);
+        xd_free(path);
     }
     xd_text_fini(&part);
     return taken;

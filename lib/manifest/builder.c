@@ -71,6 +71,7 @@ int xd_builder_init(struct xd_builder *b, const char *origin,
 static void reset_draft(struct xd_draft *d)
 {
     xd_hashes_fini(d);
+    xd_free(d->path);
     xd_free(d->mappings);
     xd_free(d->losses);
     *d = (struct xd_draft){.size = XD_SIZE_UNKNOWN};
@@ -138,6 +139,14 @@ void xd_builder_warn(struct xd_builder *b, const char *format, ...)
         b->out_of_memory = true;
 }
 
+/* The last one counts. */
+static void set_path(struct xd_builder *b, const char *path)
+{
+    xd_free(b->draft.path);
+    b->draft.path = xd_strdup(path);
+    b->out_of_memory |= !b->draft.path;
+}
+
 void xd_builder_name(struct xd_builder *b, struct xd_span name)
 {
     char safe[XD_PATH_MAX + 1];
@@ -149,7 +158,7 @@ void xd_builder_name(struct xd_builder *b, struct xd_span name)
     if (!xd_span_is(name, safe))
         xd_builder_warn(b, "the name %s is not safe: \"%s\" is used instead",
                         xd_quote(&q, name), safe);
-    b->draft.path = xd_builder_copy(b, xd_span_of(safe));
+    set_path(b, safe);
 }
 
 bool xd_builder_server_name(struct xd_builder *b)
@@ -166,7 +175,7 @@ bool xd_builder_server_name(struct xd_builder *b)
                         xd_quote(&q, name));
         return false;
     }
-    b->draft.path = xd_builder_copy(b, name);
+    set_path(b, b->server_name);
     return true;
 }
 
@@ -215,7 +224,8 @@ static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
 {
     bool is_plain = !rare->signature && !rare->reaches && !rare->mappings &&
                     !rare->parts && !rare->is_exnode && !rare->metaurls &&
-                    !rare->upload && rare->n_torrents == 0;
+                    !rare->upload && rare->n_torrents == 0 && !rare->pieces &&
+                    !rare->sha256s && rare->max_connections == 0;
     struct xd_model_rare *kept =
         is_plain ? NULL : xd_pool_alloc(&b->manifest->pool, sizeof *kept);
     f->rare = &xd_model_plain;
@@ -227,6 +237,20 @@ static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
         b->out_of_memory = true;
 }
 
+/* Most URLs end with the path of their file, which need not be kept twice. */
+static const char *keep_path(struct xd_builder *b)
+{
+    const struct xd_draft *d = &b->draft;
+    if (!d->path)
+        return NULL;
+    const char *url = d->n_mappings > 0 ? d->mappings[0].row.url : "";
+    const size_t len = strlen(d->path), whole = strlen(url);
+    if (whole > len && url[whole - len - 1] == '/' &&
+        strcmp(url + whole - len, d->path) == 0)
+        return url + whole - len;
+    return xd_builder_copy(b, xd_span_of(d->path));
+}
+
 static int make_file(struct xd_builder *b, struct xd_model_file *f)
 {
     struct xd_draft *d = &b->draft;
@@ -235,11 +259,11 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
                                  .is_exnode = d->is_exnode,
                                  .upload = d->upload,
                                  .metaurls = d->metaurls,
-                                 .n_torrents = d->n_torrents};
-    f->path = d->path;
+                                 .n_torrents = d->n_torrents,
+                                 .max_connections = d->max_connections};
+    f->path = keep_path(b);
     f->size = d->size_is_contradicted ? XD_SIZE_UNKNOWN : d->size;
-    f->max_connections = d->max_connections;
-    if (!xd_hashes_take(b, f))
+    if (!xd_hashes_take(b, f, &rare))
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f, &rare);
     rare.parts = d->parts; /* also what was merged */
@@ -318,6 +342,17 @@ static void count_lost_warnings(struct xd_builder *b)
         b->out_of_memory = true;
 }
 
+/* There are no more files. */
+static int shrink(struct xd_manifest *m)
+{
+    struct xd_model_file *files =
+        xd_realloc(m->files, m->n_files, sizeof *files);
+    if (!files)
+        return XD_E_NOMEM;
+    m->files = files;
+    return 0;
+}
+
 int xd_builder_finish(struct xd_builder *b, const char *format,
                       struct xd_manifest **out)
 {
@@ -332,7 +367,7 @@ int xd_builder_finish(struct xd_builder *b, const char *format,
     count_lost_warnings(b);
     if (rc < 0)
         return rc;
-    if (b->out_of_memory)
+    if (b->out_of_memory || shrink(m) < 0)
         return xd_fail_nomem(b->err);
     m->format = format;
     *out = m;

@@ -19,9 +19,7 @@
 #include "base/reach.h"
 #include "base/span.h"
 #include "base/url.h"
-
-struct xd_exnode_part;
-struct xd_metaurl;
+#include "manifest/model.h"
 
 /* No file is longer: an off_t holds no more. */
 #define XD_FILE_MAX ((uint64_t)INT64_MAX)
@@ -76,7 +74,7 @@ struct xd_piece_list {
 
 /* The file being read. */
 struct xd_draft {
-    const char *path; /* safe (manifest/names.h), or NULL */
+    char *path; /* safe (manifest/names.h), or NULL */
     uint64_t size;
     bool size_is_contradicted;
     unsigned max_connections;
@@ -87,7 +85,7 @@ struct xd_draft {
     bool is_exnode;
     const char *upload; /* as in struct xd_model_rare */
     bool is_offered;    /* its hashes are the word of a server that has it */
-    struct xd_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
+    struct xd_model_hash hashes[XD_HASHES_MAX]; /* hex NULL: contradicted */
     size_t n_hashes;
     struct xd_piece_list lists[XD_PIECE_LISTS_MAX];
     size_t n_lists;

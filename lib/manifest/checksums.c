@@ -297,16 +297,17 @@ struct applying {
 static const char *whole_piece(const struct xd_model_file *f,
                                const char *algorithm)
 {
-    if (f->pieces && f->pieces->n == 1 &&
-        strcmp(f->pieces->algorithm, algorithm) == 0)
-        return f->pieces->hex;
+    const struct xd_model_pieces *p = f->rare->pieces;
+
+    if (p && p->n == 1 && strcmp(p->algorithm, algorithm) == 0)
+        return p->hex;
     for (size_t i = 0; i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
         if (e->offset > 0)
             break;
-        if (e->length == f->size && e->sha256 &&
+        if (e->length == f->size && xd_model_sha256(f, i) &&
             strcmp(algorithm, "sha-256") == 0)
-            return e->sha256;
+            return xd_model_sha256(f, i);
     }
     return NULL;
 }
@@ -329,22 +330,21 @@ static int contradict(const struct applying *a, const struct entry *e,
 static int give(struct applying *a, const struct entry *e)
 {
     struct xd_model_file *f = a->file;
-    struct xd_hash hash = {.struct_size = sizeof hash,
-                           .algorithm = e->algorithm->name,
-                           .hex = e->hex,
-                           .is_given = 1,
-                           .signed_by = e->signed_by};
+    struct xd_model_hash hash = {.algorithm = e->algorithm->name,
+                                 .hex = e->hex,
+                                 .is_given = true,
+                                 .signed_by = e->signed_by};
     const char *piece = whole_piece(f, e->algorithm->name);
     bool is_there = false;
     if (piece && strcmp(piece, e->hex) != 0)
         return contradict(a, e, piece);
     for (size_t i = 0; i < f->n_hashes; i++) {
-        struct xd_hash *h = &f->hashes[i];
+        struct xd_model_hash *h = &f->hashes[i];
         if (strcmp(h->algorithm, e->algorithm->name) != 0)
             continue;
         if (strcmp(h->hex, e->hex) != 0)
             return contradict(a, e, h->hex);
-        h->is_given = 1;
+        h->is_given = true;
         if (e->signed_by)
             h->signed_by = e->signed_by;
         is_there = true;
@@ -436,7 +436,7 @@ static int keep_strings(struct xd_manifest *m)
 {
     for (size_t i = 0; i < m->n_files; i++) {
         for (size_t k = 0; k < m->files[i].n_hashes; k++) {
-            struct xd_hash *h = &m->files[i].hashes[k];
+            struct xd_model_hash *h = &m->files[i].hashes[k];
             const bool is_signed = h->signed_by != NULL;
             if (!h->is_given)
                 continue;

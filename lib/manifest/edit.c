@@ -120,7 +120,7 @@ static void copy_replica(struct xd_builder *b, const struct xd_model_file *f,
                .object_size = row.object_size,
                .priority = row.priority,
                .location = row.location,
-               .sha256 = e->sha256,
+               .sha256 = xd_model_sha256(f, (size_t)(e - f->extents)),
                .max_connections = row.max_connections,
                .framing = row.framing,
                .expires = date ? date : row.expires,
@@ -140,11 +140,11 @@ static void copy_file(struct xd_builder *b, const struct xd_model_file *f,
     if (f->path)
         xd_builder_name(b, xd_span_of(f->path));
     xd_builder_size(b, f->size);
-    xd_builder_max_connections(b, f->max_connections);
+    xd_builder_max_connections(b, f->rare->max_connections);
     for (size_t i = 0; i < f->n_hashes; i++)
         xd_builder_hash(b, xd_span_of(f->hashes[i].algorithm),
                         xd_span_of(f->hashes[i].hex));
-    xd_builder_copy_pieces(b, f->pieces);
+    xd_builder_copy_pieces(b, f->rare->pieces);
     copy_parts(b, f);
     for (size_t i = 0; i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
@@ -173,7 +173,7 @@ static void add_hashes(struct xd_builder *b, const struct xd_model_file *f,
 {
     if (edit->sha256 && (!f || f->n_hashes == 0))
         xd_builder_hash(b, xd_span_of("sha-256"), xd_span_of(edit->sha256));
-    if (!f || !f->pieces)
+    if (!f || !f->rare->pieces)
         xd_builder_copy_pieces(b, edit->pieces);
 }
 

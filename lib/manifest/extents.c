@@ -111,12 +111,19 @@ static const char *agreed_sha256(struct xd_builder *b,
     return sha256;
 }
 
+static bool has_no_more(const struct xd_replica *row, uint64_t file_size)
+{
+    return row->offset == 0 && row->object_size == file_size && !row->framing &&
+           !row->expires && !row->functions && row->expires_at == 0 &&
+           row->rights == XD_MAY_READ;
+}
+
 /* What a struct of the model holds of it, or all. */
 static const struct xd_replica *keep_more(struct xd_builder *b,
-                                          const struct xd_replica *row)
+                                          const struct xd_replica *row,
+                                          uint64_t file_size)
 {
-    if (!row->framing && !row->expires && !row->functions &&
-        row->expires_at == 0 && row->rights == XD_MAY_READ)
+    if (has_no_more(row, file_size))
         return NULL;
     struct xd_replica *more = xd_pool_alloc(&b->manifest->pool, sizeof *more);
     if (more)
@@ -126,36 +133,73 @@ static const struct xd_replica *keep_more(struct xd_builder *b,
     return more;
 }
 
+static bool is_like(const struct xd_model_replica *r,
+                    const struct xd_mapping *m, uint64_t file_size)
+{
+    return !r->more && !r->location && !m->row.location &&
+           r->priority == m->row.priority &&
+           r->max_connections == m->row.max_connections &&
+           has_no_more(&m->row, file_size);
+}
+
+/* Of 100 000 files of one URL each that of the file before may do. */
+static struct xd_model_replica *find_alike(const struct xd_builder *b,
+                                           uint64_t file_size, size_t n)
+{
+    const struct xd_manifest *m = b->manifest;
+    const struct xd_model_file *last =
+        m->n_files > 1 ? &m->files[m->n_files - 2] : NULL;
+
+    return n == 1 && last && last->n_extents > 0 &&
+                   is_like(&last->replicas[0], &b->draft.mappings[0], file_size)
+               ? last->replicas
+               : NULL;
+}
+
 static void take_replica(struct xd_builder *b, struct xd_model_file *f,
                          size_t i, const struct xd_mapping *m)
 {
     f->urls[i] = m->url;
     f->replicas[i] =
-        (struct xd_model_replica){.offset = m->row.offset,
-                                  .object_size = m->row.object_size,
-                                  .priority = m->row.priority,
+        (struct xd_model_replica){.priority = m->row.priority,
                                   .max_connections = m->row.max_connections,
                                   .location = m->row.location,
-                                  .more = keep_more(b, &m->row)};
+                                  .more = keep_more(b, &m->row, f->size)};
+}
+
+/* Extent number `i`, of so many. */
+static void keep_sha256(struct xd_builder *b, const char ***list, size_t i,
+                        size_t n, const char *sha256)
+{
+    if (sha256 && !*list)
+        *list = xd_pool_array(&b->manifest->pool, n, sizeof **list);
+    if (sha256 && *list)
+        (*list)[i] = sha256;
+    else if (sha256)
+        b->out_of_memory = true;
 }
 
 static void make_extents(struct xd_builder *b, struct xd_model_file *f,
-                         const struct xd_mapping *m, size_t n)
+                         struct xd_model_rare *rare, size_t n_extents, size_t n)
 {
+    const struct xd_mapping *m = b->draft.mappings;
+    const char **sha256s = NULL;
     for (size_t i = 0, same; i < n; i += same) {
         for (same = 1; i + same < n; same++) {
             if (compare_bytes(&m[i], &m[i + same]))
                 break;
         }
+        keep_sha256(b, &sha256s, f->n_extents, n_extents,
+                    agreed_sha256(b, m + i, same));
         f->extents[f->n_extents++] =
             (struct xd_model_extent){.offset = m[i].offset,
                                      .length = m[i].length,
-                                     .sha256 = agreed_sha256(b, m + i, same),
                                      .n_replicas = (uint32_t)same,
                                      .first_replica = (uint32_t)i};
         for (size_t k = i; k < i + same; k++)
             take_replica(b, f, k, &m[k]);
     }
+    rare->sha256s = sha256s;
 }
 
 static int fail_for_hole(struct xd_builder *b, uint64_t begin, uint64_t end)
@@ -249,14 +293,16 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f,
         return check_cover(b, f);
     struct xd_pool *pool = &b->manifest->pool;
     f->extents = xd_pool_array(pool, n_extents, sizeof *f->extents);
-    f->replicas = xd_pool_array(pool, n, sizeof *f->replicas);
+    f->replicas = find_alike(b, f->size, n);
+    if (!f->replicas)
+        f->replicas = xd_pool_array(pool, n, sizeof *f->replicas);
     f->urls = xd_pool_array(pool, n, sizeof *f->urls);
     rare->mappings = list_parts(b, n);
     rare->reaches = list_reaches(b, n);
     if (!f->extents || !f->replicas || !f->urls)
         b->out_of_memory = true;
     else
-        make_extents(b, f, d->mappings, n);
+        make_extents(b, f, rare, n_extents, n);
     if (b->out_of_memory || f->size == XD_SIZE_UNKNOWN)
         return 0;
     return check_cover(b, f);

@@ -102,7 +102,7 @@ static void add_hash(struct xd_builder *b, const struct xd_algorithm *known,
     size_t i = 0;
     while (i < d->n_hashes && strcasecmp(d->hashes[i].algorithm, algorithm))
         i++;
-    struct xd_hash *h = &d->hashes[i];
+    struct xd_model_hash *h = &d->hashes[i];
     if (i < d->n_hashes) {
         if (h->hex && !xd_span_is(hex, h->hex)) {
             xd_builder_warn(b, "two values of the hash %s: neither is used",
@@ -113,7 +113,6 @@ static void add_hash(struct xd_builder *b, const struct xd_algorithm *known,
         xd_builder_warn(b, "more than %d hashes: %s is not used", XD_HASHES_MAX,
                         algorithm);
     } else {
-        h->struct_size = sizeof *h;
         h->algorithm =
             known ? known->name : xd_builder_copy(b, xd_span_of(algorithm));
         h->hex = xd_builder_copy(b, hex);
@@ -233,7 +232,7 @@ static bool fits(struct xd_builder *b, const struct xd_piece_list *l,
     return false;
 }
 
-static bool keep_pieces(struct xd_builder *b, struct xd_model_file *f,
+static bool keep_pieces(struct xd_builder *b, struct xd_model_rare *rare,
                         const struct xd_piece_list *l)
 {
     struct xd_pool *pool = &b->manifest->pool;
@@ -248,11 +247,12 @@ static bool keep_pieces(struct xd_builder *b, struct xd_model_file *f,
                                   .n = l->n,
                                   .hex = hex,
                                   .stride = stride};
-    f->pieces = p;
+    rare->pieces = p;
     return true;
 }
 
-static void take_pieces(struct xd_builder *b, struct xd_model_file *f)
+static void take_pieces(struct xd_builder *b, const struct xd_model_file *f,
+                        struct xd_model_rare *rare)
 {
     struct xd_draft *d = &b->draft;
     struct xd_piece_list *best = NULL;
@@ -263,7 +263,7 @@ static void take_pieces(struct xd_builder *b, struct xd_model_file *f)
             (!best || l->algorithm < best->algorithm))
             best = l;
     }
-    if (best && best->n > 0 && !keep_pieces(b, f, best))
+    if (best && best->n > 0 && !keep_pieces(b, rare, best))
         b->out_of_memory = true;
 }
 
@@ -288,7 +288,7 @@ bool xd_draft_has_strong_hash(const struct xd_draft *d)
     return false;
 }
 
-void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash)
+void xd_hashes_insert(struct xd_model_file *f, const struct xd_model_hash *hash)
 {
     size_t at = f->n_hashes++, own = rank(hash->algorithm);
     for (; at > 0 && rank(f->hashes[at - 1].algorithm) > own; at--)
@@ -296,10 +296,11 @@ void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash)
     f->hashes[at] = *hash;
 }
 
-bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f)
+bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f,
+                    struct xd_model_rare *rare)
 {
     struct xd_draft *d = &b->draft;
-    take_pieces(b, f);
+    take_pieces(b, f, rare);
     if (d->n_hashes == 0)
         return true;
     f->hashes =

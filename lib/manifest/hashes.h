@@ -37,11 +37,13 @@ bool xd_hash_read(const struct xd_algorithm *algorithm, struct xd_span hex,
                   char out[XD_KNOWN_HEX_MAX + 1]);
 
 /* Where the hash belongs by its strength; there is room for it. */
-void xd_hashes_insert(struct xd_model_file *f, const struct xd_hash *hash);
+void xd_hashes_insert(struct xd_model_file *f,
+                      const struct xd_model_hash *hash);
 
-/* The draft's hashes and its best list of pieces go to `f`; false when memory
- * is out. */
-bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f);
+/* The draft's hashes go to `f`, and its best list of pieces to `rare`; false when
+ * memory is out. */
+bool xd_hashes_take(struct xd_builder *b, struct xd_model_file *f,
+                    struct xd_model_rare *rare);
 
 void xd_hashes_fini(struct xd_draft *d);
 

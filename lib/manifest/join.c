@@ -8,15 +8,15 @@
 #include "manifest/hashes.h"
 #include "manifest/model.h"
 
-static unsigned strength_of(const struct xd_hash *hash)
+static unsigned strength_of(const struct xd_model_hash *hash)
 {
     return hash ? xd_algorithm_strength(hash->algorithm) : 0;
 }
 
 /* Of those that were given beside the manifest, or of its own, the strongest;
  * NULL: none can be computed. */
-static const struct xd_hash *find_hash(const struct xd_model_file *f,
-                                       bool is_given)
+static const struct xd_model_hash *find_hash(const struct xd_model_file *f,
+                                             bool is_given)
 {
     for (size_t i = 0; i < f->n_hashes; i++)
         if (f->hashes[i].is_given == is_given && strength_of(&f->hashes[i]) > 0)
@@ -35,7 +35,9 @@ static size_t count_given(const struct xd_model_file *f)
 
 static unsigned strength_of_pieces(const struct xd_model_file *f)
 {
-    return f->pieces ? xd_algorithm_strength(f->pieces->algorithm) : 0;
+    const struct xd_model_pieces *p = f->rare->pieces;
+
+    return p ? xd_algorithm_strength(p->algorithm) : 0;
 }
 
 static struct xd_joined_proof proof_by_whole(const struct xd_model_file *f,
@@ -48,11 +50,13 @@ static struct xd_joined_proof proof_by_whole(const struct xd_model_file *f,
 
 static struct xd_joined_proof proof_by_pieces(const struct xd_model_file *f)
 {
-    return (struct xd_joined_proof){.algorithm = f->pieces->algorithm,
-                                    .piece_bytes = f->pieces->piece_bytes,
-                                    .n = f->pieces->n,
-                                    .hex = f->pieces->hex,
-                                    .stride = f->pieces->stride};
+    const struct xd_model_pieces *p = f->rare->pieces;
+
+    return (struct xd_joined_proof){.algorithm = p->algorithm,
+                                    .piece_bytes = p->piece_bytes,
+                                    .n = p->n,
+                                    .hex = p->hex,
+                                    .stride = p->stride};
 }
 
 /* Every byte has one hash.  False: two would have to be compared, since all that
@@ -60,8 +64,8 @@ static struct xd_joined_proof proof_by_pieces(const struct xd_model_file *f)
 static bool choose_proof(const struct xd_model_file *f,
                          struct xd_joined_proof *out)
 {
-    const struct xd_hash *given = find_hash(f, true),
-                         *own = find_hash(f, false);
+    const struct xd_model_hash *given = find_hash(f, true),
+                               *own = find_hash(f, false);
     const unsigned pieces = strength_of_pieces(f);
 
     *out = (struct xd_joined_proof){0};
@@ -76,8 +80,8 @@ static bool choose_proof(const struct xd_model_file *f,
         *out = proof_by_pieces(f);
     else if (own)
         *out = proof_by_whole(f, own->algorithm, own->hex);
-    else if (f->extents[0].sha256)
-        *out = proof_by_whole(f, "sha-256", f->extents[0].sha256);
+    else if (xd_model_sha256(f, 0))
+        *out = proof_by_whole(f, "sha-256", xd_model_sha256(f, 0));
     return true;
 }
 
@@ -91,6 +95,20 @@ bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
     if (f)
         choose_proof(f, out);
     return f != NULL;
+}
+
+void xd_manifest_file_proof(const struct xd_manifest *m, size_t file,
+                            struct xd_joined_proof *out)
+{
+    choose_proof(&m->files[file], out);
+}
+
+size_t xd_manifest_joined_file(const struct xd_manifest *joined, size_t extent,
+                               const struct xd_manifest **out_of)
+{
+    *out_of = joined->strings;
+    return (size_t)(joined->files[0].rare->joined[extent] -
+                    joined->strings->files);
 }
 
 bool xd_manifest_has_proof(const struct xd_manifest *m, size_t file)
@@ -121,18 +139,19 @@ static uint64_t place_of(const struct xd_model_file *f)
     return f->size != XD_SIZE_UNKNOWN ? f->size : XD_JOINED_PLACE;
 }
 
-/* `to` has room for it. */
-static void append(struct xd_model_file *to, const struct xd_model_file *f)
+/* There is room for it. */
+static void append(struct xd_model_file *to, struct xd_model_rare *rare,
+                   const struct xd_model_file *f)
 {
     /* Of its hash xd_manifest_joined_proof() says. */
-    to->rare->joined[to->n_extents] = f;
+    rare->joined[to->n_extents] = f;
     to->extents[to->n_extents++] =
         (struct xd_model_extent){.offset = to->size,
                                  .length = place_of(f),
                                  .n_replicas = f->extents[0].n_replicas};
     to->size += place_of(f);
-    to->max_connections =
-        xd_stricter_limit(to->max_connections, f->max_connections);
+    rare->max_connections =
+        xd_stricter_limit(rare->max_connections, f->rare->max_connections);
 }
 
 /* Each file is not; a sum of their sizes could run over. */
@@ -166,7 +185,7 @@ static int fill(struct xd_manifest *to, const struct xd_manifest *m,
     if (!f->extents || !rare->joined)
         return XD_E_NOMEM;
     for (size_t i = 0; i < n; i++)
-        append(f, &m->files[files[i]]);
+        append(f, rare, &m->files[files[i]]);
     return 0;
 }
 

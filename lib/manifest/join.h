@@ -40,8 +40,16 @@ struct xd_joined_proof {
     size_t stride; /* from one hash to the next */
 };
 
+/* The file that is that extent of `joined`, as its number in *out_of. */
+size_t xd_manifest_joined_file(const struct xd_manifest *joined, size_t extent,
+                               const struct xd_manifest **out_of);
+
 /* Whether a file of `m` that can be joined has any. */
 bool xd_manifest_has_proof(const struct xd_manifest *m, size_t file);
+
+/* Of a file of `m` that can be joined. */
+void xd_manifest_file_proof(const struct xd_manifest *m, size_t file,
+                            struct xd_joined_proof *out);
 
 /* Of the file that is that extent of `m`.  False: `m` was not joined. */
 bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,

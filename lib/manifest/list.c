@@ -6,8 +6,9 @@
  * cannot be meant ends it before anything is fetched, and its paths are made
  * safe as those of manifests are.
  */
-#include <xdownload/list.h>
+#include "manifest/list.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <xdownload/checksums.h>
@@ -18,28 +19,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
+#include "manifest/model.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"
-#include "manifest/pool.h"
 
 #define MIB ((size_t)1 << 20)
 #define WARNINGS_MAX 100
-
-struct row {
-    struct xd_listed file;
-    size_t first_url;
-    struct xd_url first; /* that URL, parsed */
-};
-
-struct xd_list {
-    struct xd_pool pool; /* all strings */
-    struct row *rows;
-    size_t n, capacity;
-    const char **urls; /* of all files, file by file */
-    size_t n_urls, urls_capacity;
-    const char **warnings;
-    size_t n_warnings, warnings_capacity;
-};
 
 struct reader {
     struct xd_list *list;
@@ -53,7 +38,7 @@ void xd_list_free(struct xd_list *l)
 {
     if (!l)
         return;
-    xd_pool_fini(&l->pool);
+    xd_manifest_unref(l->strings);
     xd_free(l->rows);
     xd_free(l->urls);
     xd_free(l->warnings);
@@ -76,6 +61,11 @@ static int fail(const struct reader *r, const char *format, ...)
                    sentence);
 }
 
+static struct xd_pool *pool_of(const struct reader *r)
+{
+    return &r->list->strings->pool;
+}
+
 static int warn(struct reader *r, const char *format, ...) XD_PRINTF(2, 3);
 
 static int warn(struct reader *r, const char *format, ...)
@@ -89,7 +79,7 @@ static int warn(struct reader *r, const char *format, ...)
     xd_format_line(sentence, sizeof sentence, format, args);
     va_end(args);
     snprintf(line, sizeof line, "line %zu: %s", r->line, sentence);
-    const char *copy = xd_pool_copy(&l->pool, xd_span_of(line));
+    const char *copy = xd_pool_copy(pool_of(r), xd_span_of(line));
     const char **more = xd_grow(l->warnings, l->n_warnings,
                                 &l->warnings_capacity, sizeof *more);
     if (more)
@@ -134,7 +124,7 @@ static int fail_url(const struct reader *r, const char *url,
 static const char *copy_url(struct reader *r, struct xd_span text)
 {
     struct xd_text quoted = {.s = NULL};
-    const char *copy = xd_pool_copy(&r->list->pool, text);
+    const char *copy = xd_pool_copy(pool_of(r), text);
     const char *blank = copy ? strchr(copy, ' ') : NULL;
     if (!blank || strstr(blank, "://"))
         return copy;
@@ -142,7 +132,7 @@ static const char *copy_url(struct reader *r, struct xd_span text)
         xd_text_add(&quoted, *c == ' ' ? "%20" : c, *c == ' ' ? 3 : 1);
     copy = quoted.failed
                ? NULL
-               : xd_pool_copy(&r->list->pool, xd_span(quoted.s, quoted.len));
+               : xd_pool_copy(pool_of(r), xd_span(quoted.s, quoted.len));
     xd_text_fini(&quoted);
     return copy;
 }
@@ -160,8 +150,7 @@ static int add_url(struct reader *r, struct xd_span text)
         return xd_fail_nomem(r->err);
     if (!xd_url_parse(&parsed, url) || !xd_scheme_is_web(parsed.scheme))
         return fail_url(r, url, &parsed);
-    if (l->rows[l->n - 1].file.n_urls++ == 0)
-        l->rows[l->n - 1].first = parsed;
+    l->rows[l->n - 1].n_urls++;
     l->urls[l->n_urls++] = url;
     return 0;
 }
@@ -169,14 +158,14 @@ static int add_url(struct reader *r, struct xd_span text)
 static int read_urls(struct reader *r, struct xd_span line)
 {
     struct xd_list *l = r->list;
-    struct row *more = xd_grow(l->rows, l->n, &l->capacity, sizeof *more);
+    struct xd_list_row *more =
+        xd_grow(l->rows, l->n, &l->capacity, sizeof *more);
     int rc = 0;
     if (!more)
         return xd_fail_nomem(r->err);
     l->rows = more;
-    l->rows[l->n++] = (struct row){
-        .file = {.struct_size = sizeof(struct xd_listed), .line = r->line},
-        .first_url = l->n_urls};
+    l->rows[l->n++] = (struct xd_list_row){.line = (uint32_t)r->line,
+                                           .first_url = (uint32_t)l->n_urls};
     while (rc == 0 && line.len > 0) {
         const char *tab = memchr(line.s, '\t', line.len);
         size_t len = tab ? (size_t)(tab - line.s) : line.len;
@@ -190,7 +179,7 @@ static int read_urls(struct reader *r, struct xd_span line)
 
 static int keep(struct reader *r, const char **field, const char *value)
 {
-    *field = xd_pool_copy(&r->list->pool, xd_span_of(value));
+    *field = xd_pool_copy(pool_of(r), xd_span_of(value));
     return *field ? 0 : xd_fail_nomem(r->err);
 }
 
@@ -204,7 +193,8 @@ static int warn_changed(struct reader *r, const char *option,
                 safe);
 }
 
-static int take_out(struct reader *r, struct xd_listed *f, struct xd_span value)
+static int take_out(struct reader *r, struct xd_list_row *f,
+                    struct xd_span value)
 {
     char safe[XD_NAME_MAX + 1];
     struct xd_quoted q;
@@ -219,7 +209,8 @@ static int take_out(struct reader *r, struct xd_listed *f, struct xd_span value)
     return rc < 0 ? rc : keep(r, &f->name, safe);
 }
 
-static int take_dir(struct reader *r, struct xd_listed *f, struct xd_span value)
+static int take_dir(struct reader *r, struct xd_list_row *f,
+                    struct xd_span value)
 {
     char safe[XD_PATH_MAX + 1];
     struct xd_quoted q;
@@ -234,13 +225,13 @@ static int take_dir(struct reader *r, struct xd_listed *f, struct xd_span value)
     return rc < 0 ? rc : keep(r, &f->directory, safe);
 }
 
-static int take_checksum(struct reader *r, struct xd_listed *f,
+static int take_checksum(struct reader *r, struct xd_list_row *f,
                          struct xd_span value)
 {
     struct xd_checksums *c;
     struct xd_error why;
     int rc;
-    f->checksum = xd_pool_copy(&r->list->pool, value);
+    f->checksum = xd_pool_copy(pool_of(r), value);
     if (!f->checksum || xd_checksums_new(&c, &why) < 0)
         return xd_fail_nomem(r->err);
     rc = xd_checksums_add(c, f->checksum, &why);
@@ -252,11 +243,11 @@ static int take_checksum(struct reader *r, struct xd_listed *f,
 
 static const struct option {
     const char *name;
-    int (*take)(struct reader *r, struct xd_listed *f, struct xd_span value);
+    int (*take)(struct reader *r, struct xd_list_row *f, struct xd_span value);
 } options[] = {
     {"out", take_out}, {"dir", take_dir}, {"checksum", take_checksum}};
 
-static bool was_given(const struct xd_listed *f, const struct option *o)
+static bool was_given(const struct xd_list_row *f, const struct option *o)
 {
     return o->take == take_out   ? f->name != NULL
            : o->take == take_dir ? f->directory != NULL
@@ -281,7 +272,7 @@ static int read_option(struct reader *r, struct xd_span line)
     if (l->n == 0)
         return fail(r, "the option %s stands before the first URL",
                     xd_quote(&q, name));
-    struct xd_listed *f = &l->rows[l->n - 1].file;
+    struct xd_list_row *f = &l->rows[l->n - 1];
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct option *o = &options[i];
         if (!xd_span_is(name, o->name))
@@ -332,32 +323,43 @@ static int read_lines(struct reader *r, struct xd_span text)
 
 /* ---- paths ---- */
 
-static int make_path(struct reader *r, struct row *row)
+/* Most URLs end with the name of their file, which need not be kept twice. */
+static int keep_path(struct reader *r, struct xd_list_row *f, const char *path)
 {
-    struct xd_listed *f = &row->file;
+    const char *url = r->list->urls[f->first_url];
+    const size_t len = strlen(path), whole = strlen(url);
+    if (whole <= len || strcmp(url + whole - len, path) != 0)
+        return keep(r, &f->path, path);
+    f->path = url + whole - len;
+    return 0;
+}
+
+static int make_path(struct reader *r, struct xd_list_row *f)
+{
     char name[XD_NAME_MAX + 1], path[XD_PATH_MAX + 1];
-    f->urls = r->list->urls + row->first_url;
-    f->directory = f->directory ? f->directory : "";
+    const char *directory = f->directory ? f->directory : "";
+    struct xd_url first;
     r->line = f->line;
     if (!f->name && r->servers_name)
         return 0;
+    xd_url_parse(&first, r->list->urls[f->first_url]);
     if (f->name) {
         strcpy(name, f->name);
-    } else if (!xd_name_from_url(&row->first, name)) {
+    } else if (!xd_name_from_url(&first, name)) {
         return fail(r, "the URL does not name the file: write out=NAME in an "
                        "indented line below it");
     }
-    const char *slash = f->directory[0] != '\0' ? "/" : "";
-    int n = snprintf(path, sizeof path, "%s%s%s", f->directory, slash, name);
+    const char *slash = directory[0] != '\0' ? "/" : "";
+    int n = snprintf(path, sizeof path, "%s%s%s", directory, slash, name);
     if (n < 0 || (size_t)n >= sizeof path)
         return fail(r, "the path of the file is longer than %d bytes",
                     XD_PATH_MAX);
-    return keep(r, &f->path, path);
+    return keep_path(r, f, path);
 }
 
 static int by_path(const void *left, const void *right)
 {
-    const struct xd_listed *const *a = left, *const *b = right;
+    const struct xd_list_row *const *a = left, *const *b = right;
     int c = strcmp((*a)->path, (*b)->path);
     return c ? c : ((*a)->line > (*b)->line) - ((*a)->line < (*b)->line);
 }
@@ -365,21 +367,22 @@ static int by_path(const void *left, const void *right)
 static int check_paths_differ(struct reader *r)
 {
     struct xd_list *l = r->list;
-    const struct xd_listed **files = xd_alloc(l->n, sizeof *files);
+    const struct xd_list_row **files = xd_alloc(l->n, sizeof *files);
     size_t n = 0;
     int rc = 0;
     if (!files)
         return xd_fail_nomem(r->err);
     for (size_t i = 0; i < l->n; i++) {
-        if (l->rows[i].file.path)
-            files[n++] = &l->rows[i].file;
+        if (l->rows[i].path)
+            files[n++] = &l->rows[i];
     }
     qsort(files, n, sizeof *files, by_path);
     for (size_t i = 1; rc == 0 && i < n; i++) {
         r->line = files[i]->line;
         if (strcmp(files[i - 1]->path, files[i]->path) == 0)
             rc = fail(r,
-                      "%s is the file of line %zu already: give it another "
+                      "%s is the file of line %" PRIu32
+                      " already: give it another "
                       "name with out=, or write copies of one file on one "
                       "line, with tabs between them",
                       files[i]->path, files[i - 1]->line);
@@ -414,6 +417,19 @@ static int check_text(const struct reader *r, struct xd_span text)
     return 0;
 }
 
+/* There are no more lines. */
+static int shrink(struct reader *r)
+{
+    struct xd_list *l = r->list;
+    struct xd_list_row *rows = xd_realloc(l->rows, l->n, sizeof *rows);
+    const char **urls = xd_realloc(l->urls, l->n_urls, sizeof *urls);
+    if (rows)
+        l->rows = rows;
+    if (urls)
+        l->urls = urls;
+    return rows && urls ? 0 : xd_fail_nomem(r->err);
+}
+
 int xd_list_parse(struct xd_list **out, const void *data, size_t len,
                   const char *origin, bool servers_name, struct xd_error *err)
 {
@@ -426,11 +442,14 @@ int xd_list_parse(struct xd_list **out, const void *data, size_t len,
     r.list = xd_alloc(1, sizeof *r.list);
     if (!r.list)
         return xd_fail_nomem(err);
-    int rc = check_text(&r, text);
+    r.list->strings = xd_model_new_strings();
+    int rc = r.list->strings ? check_text(&r, text) : xd_fail_nomem(err);
     if (rc == 0)
         rc = read_lines(&r, text);
     if (rc == 0)
         rc = finish(&r);
+    if (rc == 0)
+        rc = shrink(&r);
     if (rc < 0)
         xd_list_free(r.list);
     else
@@ -447,7 +466,17 @@ int xd_list_file(const struct xd_list *l, size_t i, struct xd_listed *out)
 {
     if (i >= l->n)
         return XD_E_INVAL;
-    xd_copy_out(out, &l->rows[i].file, sizeof l->rows[i].file);
+    const struct xd_list_row *r = &l->rows[i];
+    const struct xd_listed file = {.struct_size = sizeof file,
+                                   .line = r->line,
+                                   .urls = l->urls + r->first_url,
+                                   .n_urls = r->n_urls,
+                                   .path = r->path,
+                                   .directory =
+                                       r->directory ? r->directory : "",
+                                   .name = r->name,
+                                   .checksum = r->checksum};
+    xd_copy_out(out, &file, sizeof file);
     return 0;
 }
 

@@ -78,6 +78,14 @@ int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more)
     return 0;
 }
 
+struct xd_manifest *xd_model_new_strings(void)
+{
+    struct xd_manifest *m = xd_alloc(1, sizeof *m);
+    if (m)
+        atomic_init(&m->refs, 1);
+    return m;
+}
+
 int xd_model_hold(struct xd_manifest *m, struct xd_manifest *held)
 {
     struct xd_manifest **more;
@@ -193,14 +201,14 @@ int xd_manifest_file(const struct xd_manifest *m, size_t file,
                           .size = f->size,
                           .n_extents = f->n_extents,
                           .n_hashes = f->n_hashes,
-                          .max_connections = f->max_connections,
+                          .max_connections = f->rare->max_connections,
                           .path = f->path,
                           .signature = f->rare->signature,
                           .signature_bytes = f->rare->signature_bytes};
-    if (f->pieces) {
-        row.n_pieces = f->pieces->n;
-        row.piece_bytes = f->pieces->piece_bytes;
-        row.piece_algorithm = f->pieces->algorithm;
+    if (f->rare->pieces) {
+        row.n_pieces = f->rare->pieces->n;
+        row.piece_bytes = f->rare->pieces->piece_bytes;
+        row.piece_algorithm = f->rare->pieces->algorithm;
     }
     return copy_row(out, &row, sizeof row);
 }
@@ -210,7 +218,14 @@ int xd_manifest_hash(const struct xd_manifest *m, size_t file, size_t hash,
 {
     if (file >= m->n_files || hash >= m->files[file].n_hashes)
         return XD_E_INVAL;
-    return copy_row(out, &m->files[file].hashes[hash], sizeof *out);
+    const struct xd_model_hash *h = &m->files[file].hashes[hash];
+    struct xd_hash row = {.struct_size = sizeof row,
+                          .algorithm = h->algorithm,
+                          .hex = h->hex,
+                          .is_given = h->is_given,
+                          .is_offered = h->is_offered,
+                          .signed_by = h->signed_by};
+    return copy_row(out, &row, sizeof row);
 }
 
 int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
@@ -218,12 +233,13 @@ int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
 {
     if (file >= m->n_files || extent >= m->files[file].n_extents)
         return XD_E_INVAL;
-    const struct xd_model_extent *e = &m->files[file].extents[extent];
+    const struct xd_model_file *f = &m->files[file];
+    const struct xd_model_extent *e = &f->extents[extent];
     struct xd_extent row = {.struct_size = sizeof row,
                             .offset = e->offset,
                             .length = e->length,
                             .n_replicas = e->n_replicas,
-                            .sha256 = e->sha256};
+                            .sha256 = xd_model_sha256(f, extent)};
     return copy_row(out, &row, sizeof row);
 }
 
@@ -247,8 +263,7 @@ struct xd_replica xd_model_replica_row(const struct xd_model_file *f,
         return *r->more;
     return (struct xd_replica){.struct_size = sizeof(struct xd_replica),
                                .url = xd_url_secret_text(&f->urls[place]),
-                               .offset = r->offset,
-                               .object_size = r->object_size,
+                               .object_size = f->size,
                                .priority = r->priority,
                                .location = r->location,
                                .max_connections = r->max_connections,
@@ -274,7 +289,7 @@ const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
                               size_t piece)
 {
     const struct xd_model_pieces *pieces =
-        file < m->n_files ? m->files[file].pieces : NULL;
+        file < m->n_files ? m->files[file].rare->pieces : NULL;
     if (!pieces || piece >= pieces->n)
         return NULL;
     return pieces->hex + piece * pieces->stride;

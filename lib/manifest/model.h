@@ -11,6 +11,7 @@
 #define XD_MANIFEST_MODEL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <xdownload/manifest.h>
 
 #include "base/reach.h"
@@ -41,20 +42,24 @@ struct xd_metaurl {
     const struct xd_metaurl *next;
 };
 
-/* The fields of struct xd_extent. */
+/* The fields of struct xd_extent that most have. */
 struct xd_model_extent {
     uint64_t offset, length;
-    const char *sha256;
     uint32_t n_replicas, first_replica; /* of the file's replicas */
 };
 
 /* The fields of struct xd_replica, but for its URL, that most have. */
 struct xd_model_replica {
-    uint64_t offset, object_size;
     unsigned priority, max_connections;
     const char *location;
     const struct xd_replica *more; /* with all of them; or NULL: the others are
-                                      as of a plain URL */
+                                      as of a plain URL of the whole file */
+};
+
+/* The fields of struct xd_hash. */
+struct xd_model_hash {
+    const char *algorithm, *hex, *signed_by;
+    bool is_given, is_offered;
 };
 
 struct xd_model_pieces {
@@ -69,6 +74,10 @@ struct xd_model_pieces {
 struct xd_model_rare {
     const void *signature;
     size_t signature_bytes;
+    unsigned max_connections;             /* 0: no limit */
+    const struct xd_model_pieces *pieces; /* or NULL */
+    const char *const
+        *sha256s; /* of each extent, or NULL; NULL: none has one */
     const enum xd_reach *reaches; /* how near the server of each replica may be;
                                      NULL: of all as near as can be */
     /* Of an exNode, so that it can be written again: the mapping of each
@@ -95,13 +104,11 @@ struct xd_model_file {
     const char *path;
     uint64_t size;
     uint32_t n_extents, n_hashes;
-    unsigned max_connections;
-    struct xd_hash *hashes;
+    struct xd_model_hash *hashes;
     struct xd_model_extent *extents;
-    struct xd_model_replica *replicas;    /* of all extents, extent by extent */
-    struct xd_url *urls;                  /* of each replica, parsed */
-    const struct xd_model_pieces *pieces; /* or NULL */
-    const struct xd_model_rare *rare;     /* never NULL */
+    struct xd_model_replica *replicas; /* of all extents, extent by extent */
+    struct xd_url *urls;               /* of each replica, parsed */
+    const struct xd_model_rare *rare;  /* never NULL */
 };
 
 struct xd_manifest {
@@ -130,6 +137,9 @@ struct xd_manifest {
 int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of);
 int xd_model_take_hashes(struct xd_manifest *m, size_t file, size_t more);
 
+/* One without files, for the strings of others.  NULL when out of memory. */
+struct xd_manifest *xd_model_new_strings(void);
+
 /* Holds a reference to another as long as it lives.  Errors: NOMEM. */
 int xd_model_hold(struct xd_manifest *m, struct xd_manifest *held);
 
@@ -144,6 +154,38 @@ const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
 /* Of all replicas of `f`, the one at `place`. */
 struct xd_replica xd_model_replica_row(const struct xd_model_file *f,
                                        size_t place);
+
+/* The hash that extent `i` has of its own, or NULL. */
+static inline const char *xd_model_sha256(const struct xd_model_file *f,
+                                          size_t i)
+{
+    return f->rare->sha256s ? f->rare->sha256s[i] : NULL;
+}
+
+/* Where the bytes of the replica at `place` begin in its object, and how long
+ * that is. */
+static inline uint64_t xd_model_offset(const struct xd_model_file *f,
+                                       size_t place)
+{
+    const struct xd_replica *more = f->replicas[place].more;
+
+    return more ? more->offset : 0;
+}
+
+static inline uint64_t xd_model_object_size(const struct xd_model_file *f,
+                                            size_t place)
+{
+    const struct xd_replica *more = f->replicas[place].more;
+
+    return more ? more->object_size : f->size;
+}
+
+/* How near its server may be. */
+static inline enum xd_reach xd_model_reach(const struct xd_model_file *f,
+                                           size_t place)
+{
+    return f->rare->reaches ? f->rare->reaches[place] : XD_REACH_MACHINE;
+}
 
 /* The last component of its path, or NULL. */
 const char *xd_model_name(const struct xd_model_file *f);

@@ -117,7 +117,6 @@ static int take_copy(struct xd_manifest *m, struct xd_model_replica *out,
     struct xd_replica *more;
 
     *out = other->replicas[i];
-    out->object_size = size;
     if (out->priority < least)
         out->priority = least;
     if (!out->more)
@@ -126,7 +125,7 @@ static int take_copy(struct xd_manifest *m, struct xd_model_replica *out,
     if (!more)
         return XD_E_NOMEM;
     *more = *out->more;
-    more->object_size = out->object_size;
+    more->object_size = size;
     more->priority = out->priority;
     out->more = more;
     return 0;

@@ -75,7 +75,7 @@ static void add_described(struct xd_builder *b, const struct xd_model_file *f,
         add_hash(b, f->hashes[i].algorithm, f->hashes[i].hex);
     if (f->size != XD_SIZE_UNKNOWN)
         xd_builder_size(b, f->size);
-    xd_builder_copy_pieces(b, f->pieces);
+    xd_builder_copy_pieces(b, f->rare->pieces);
     add_metaurls(b, f, reach);
 }
 

@@ -41,7 +41,7 @@ static int copy_hashes(struct xd_manifest *m, const struct xd_model_file *of)
     if (!f->hashes)
         return XD_E_NOMEM;
     for (; f->n_hashes < n; f->n_hashes++) {
-        struct xd_hash *h = &f->hashes[f->n_hashes];
+        struct xd_model_hash *h = &f->hashes[f->n_hashes];
 
         *h = of->hashes[f->n_hashes];
         h->algorithm = xd_pool_copy(&m->pool, xd_span_of(h->algorithm));

@@ -41,10 +41,10 @@ static void write_limit(struct xd_text *to, enum place place, unsigned n)
 
 static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 {
-    const struct xd_model_pieces *p = f->pieces;
+    const struct xd_model_pieces *p = f->rare->pieces;
     char name[64];
     for (size_t i = 0; i < f->n_hashes; i++) {
-        const struct xd_hash *h = &f->hashes[i];
+        const struct xd_model_hash *h = &f->hashes[i];
         bool is_sha256 = strcmp(h->algorithm, "sha-256") == 0;
         snprintf(name, sizeof name, XD_EXNODE_HASH "%s", h->algorithm);
         write_string(to, FILE_METADATA, is_sha256 ? XD_EXNODE_SHA256 : name,
@@ -82,7 +82,8 @@ static void write_capability(struct xd_text *to, const char *name,
 
 /* `secrets` has its other capabilities, or is NULL. */
 static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
-                          const struct xd_replica *r, enum xd_scheme scheme,
+                          const char *sha256, const struct xd_replica *r,
+                          enum xd_scheme scheme,
                           const struct xd_exnode_part *secrets)
 {
     xd_text_addf(to, "  <exnode:mapping>\n");
@@ -91,8 +92,8 @@ static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
     write_number(to, MAPPING_METADATA, "e2e_blocksize", 0);
     write_number(to, MAPPING_METADATA, "exnode_offset", e->offset);
     write_number(to, MAPPING_METADATA, "logical_length", e->length);
-    if (e->sha256)
-        write_string(to, MAPPING_METADATA, XD_EXNODE_SHA256, e->sha256);
+    if (sha256)
+        write_string(to, MAPPING_METADATA, XD_EXNODE_SHA256, sha256);
     if (r->priority != XD_PRIORITY_NONE)
         write_number(to, MAPPING_METADATA, XD_EXNODE_PRIORITY, r->priority);
     if (r->location)
@@ -120,8 +121,10 @@ static void write_part(struct xd_text *to, const struct xd_exnode_part *p,
 }
 
 static void write_extent(struct xd_text *to, const struct xd_model_file *f,
-                         const struct xd_model_extent *e, bool with_secrets)
+                         size_t extent, bool with_secrets)
 {
+    const struct xd_model_extent *e = &f->extents[extent];
+    const char *sha256 = xd_model_sha256(f, extent);
     for (size_t k = 0; k < e->n_replicas; k++) {
         size_t i = e->first_replica + k;
         const struct xd_exnode_part *part =
@@ -130,7 +133,7 @@ static void write_extent(struct xd_text *to, const struct xd_model_file *f,
         if (part && part->xml)
             write_part(to, part, with_secrets);
         else
-            write_mapping(to, e, &row, f->urls[i].scheme,
+            write_mapping(to, e, sha256, &row, f->urls[i].scheme,
                           with_secrets ? part : NULL);
     }
 }
@@ -167,12 +170,12 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
         write_head(to, f);
     for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next)
         write_part(to, p, with_secrets);
-    write_limit(to, FILE_METADATA, f->max_connections);
+    write_limit(to, FILE_METADATA, f->rare->max_connections);
     if (f->rare->upload && with_secrets)
         write_string(to, FILE_METADATA, XD_EXNODE_UPLOAD, f->rare->upload);
     write_hashes(to, f);
     for (size_t i = 0; i < f->n_extents; i++)
-        write_extent(to, f, &f->extents[i], with_secrets);
+        write_extent(to, f, i, with_secrets);
     xd_text_addf(to, "</exnode>\n");
     return 0;
 }

@@ -22,28 +22,30 @@ static int check_whole(const struct xd_model_file *f, struct xd_error *err)
                        (ull)(f->extents[0].offset + f->extents[0].length - 1));
     for (size_t i = 0; f->n_extents > 0 && i < f->extents->n_replicas; i++) {
         const struct xd_model_replica *r = &f->replicas[i];
+        const uint64_t offset = xd_model_offset(f, i);
+        const uint64_t object_size = xd_model_object_size(f, i);
         if (r->more && r->more->framing)
             return xd_fail(err, XD_E_INVAL,
                            "%s: a copy is stored in frames, which a Metalink "
                            "cannot say",
                            xd_write_name(f));
-        if (r->offset > 0)
+        if (offset > 0)
             return xd_fail(err, XD_E_INVAL,
                            "%s: a copy begins at byte %llu of what lies at its "
                            "URL, which a Metalink cannot say",
-                           xd_write_name(f), (ull)r->offset);
-        if (r->object_size != XD_SIZE_UNKNOWN && r->object_size != f->size)
+                           xd_write_name(f), (ull)offset);
+        if (object_size != XD_SIZE_UNKNOWN && object_size != f->size)
             return xd_fail(err, XD_E_INVAL,
                            "%s: a copy is %llu of the %llu bytes that lie at "
                            "its URL, which a Metalink cannot say",
-                           xd_write_name(f), (ull)f->size, (ull)r->object_size);
+                           xd_write_name(f), (ull)f->size, (ull)object_size);
     }
     return 0;
 }
 
 static bool limits_connections(const struct xd_model_file *f)
 {
-    bool limits = f->max_connections > 0;
+    bool limits = f->rare->max_connections > 0;
     for (size_t i = 0; f->n_extents > 0 && i < f->extents->n_replicas; i++)
         limits |= f->replicas[i].max_connections > 0;
     return limits;
@@ -63,9 +65,9 @@ static void write_hash(struct xd_text *to, const char *algorithm,
 
 static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 {
-    const struct xd_model_pieces *p = f->pieces;
+    const struct xd_model_pieces *p = f->rare->pieces;
     /* That of the only extent is one of the file. */
-    const char *sha256 = f->n_extents > 0 ? f->extents->sha256 : NULL;
+    const char *sha256 = f->n_extents > 0 ? xd_model_sha256(f, 0) : NULL;
     for (size_t i = 0; i < f->n_hashes; i++) {
         write_hash(to, f->hashes[i].algorithm, f->hashes[i].hex);
         if (sha256 && strcmp(f->hashes[i].hex, sha256) == 0)
@@ -130,7 +132,7 @@ static void write_file(struct xd_text *to, const struct xd_model_file *f)
         xd_write_escaped(to, f->path);
         xd_text_addf(to, "\"");
     }
-    write_connections(to, f->max_connections);
+    write_connections(to, f->rare->max_connections);
     xd_text_addf(to, ">\n");
     if (f->size != XD_SIZE_UNKNOWN)
         xd_text_addf(to, "    <size>%llu</size>\n", (ull)f->size);

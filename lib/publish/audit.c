@@ -46,7 +46,7 @@ static const char *algorithm_of(const struct xd_audit *a)
     if (a->piece_algorithm)
         return a->piece_algorithm;
     for (size_t i = 0; a->is_full && i < a->model->n_extents; i++) {
-        if (a->model->extents[i].sha256)
+        if (xd_model_sha256(a->model, i))
             return "sha-256";
     }
     return a->is_full && a->whole_hex ? a->whole_with : NULL;

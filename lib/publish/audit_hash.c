@@ -19,14 +19,15 @@ static const char *whole_of(const struct xd_audit *a,
                             const char **out_hex)
 {
     const struct xd_model_extent *e = &a->model->extents[r->extent];
+    const char *sha256 = xd_model_sha256(a->model, r->extent);
     bool is_file =
         e->offset == 0 && xd_range_length(extent_of(a, r)->at) == a->size;
 
     *out_hex = NULL;
     if (!a->is_full)
         return NULL;
-    if (e->sha256) {
-        *out_hex = e->sha256;
+    if (sha256) {
+        *out_hex = sha256;
         return "sha-256";
     }
     if (is_file)

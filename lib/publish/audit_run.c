@@ -333,7 +333,7 @@ static int look(struct xd_audit *a, struct xd_audit_reads *reads,
 
 static int plan_cells(struct xd_audit *a, struct xd_error *err)
 {
-    const struct xd_model_pieces *pieces = a->model->pieces;
+    const struct xd_model_pieces *pieces = a->model->rare->pieces;
     struct xd_audit_plan plan = {.size = a->size, .is_full = a->is_full};
     int rc;
 

@@ -100,7 +100,7 @@ static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
     for (size_t i = 0; i < f->n_extents; i++)
         for (size_t k = 0; k < f->extents[i].n_replicas; k++)
             xd_upload_count_replica(
-                u, &f->extents[i],
+                u, f, i,
                 xd_upload_store_of(u, f, f->extents[i].first_replica + k),
                 goes_on);
     return 0;
@@ -273,8 +273,9 @@ static void count_good(struct xd_upload *u, bool goes_on)
             const size_t place = e->first_replica + k;
 
             if (!h->bad[place])
-                xd_upload_count_replica(
-                    u, e, xd_upload_store_of(u, h->file, place), goes_on);
+                xd_upload_count_replica(u, h->file, i,
+                                        xd_upload_store_of(u, h->file, place),
+                                        goes_on);
         }
     }
 }

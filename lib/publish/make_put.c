@@ -62,7 +62,7 @@ static void count_replicas(struct xd_upload *u)
 
         for (size_t k = 0; k < e->n_replicas; k++)
             xd_upload_count_replica(
-                u, e, xd_upload_store_of(u, f, e->first_replica + k), true);
+                u, f, i, xd_upload_store_of(u, f, e->first_replica + k), true);
     }
 }
 

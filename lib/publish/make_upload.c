@@ -306,26 +306,27 @@ int xd_upload_make_room(struct xd_upload *u, struct xd_error *err)
     return 0;
 }
 
-static void count_extent(struct xd_upload *u, const struct xd_model_extent *e,
-                         size_t i, size_t store)
+static void count_extent(struct xd_upload *u, size_t i, const char *sha256,
+                         size_t store)
 {
     struct xd_store_stats *stats = &u->workers[store].stats;
+    const uint64_t length = xd_range_length(xd_plan_range(u->plan, i));
 
     if (!xd_plan_hold(u->plan, i, store))
         return;
-    if (e->sha256)
-        snprintf(u->expected[i], sizeof u->expected[i], "%s", e->sha256);
-    stats->bytes += e->length;
+    if (sha256)
+        snprintf(u->expected[i], sizeof u->expected[i], "%s", sha256);
+    stats->bytes += length;
     stats->extents++;
-    u->bytes_done += e->length;
-    u->bytes_resumed += e->length;
+    u->bytes_done += length;
+    u->bytes_resumed += length;
     xd_heal_count(&u->heal, i);
 }
 
-void xd_upload_count_replica(struct xd_upload *u,
-                             const struct xd_model_extent *e, size_t store,
-                             bool goes_on)
+void xd_upload_count_replica(struct xd_upload *u, const struct xd_model_file *f,
+                             size_t extent_of, size_t store, bool goes_on)
 {
+    const struct xd_model_extent *e = &f->extents[extent_of];
     const struct xd_range range = {e->offset, e->offset + e->length};
 
     if (store == u->n_workers)
@@ -336,7 +337,7 @@ void xd_upload_count_replica(struct xd_upload *u,
         if (xd_range_is_empty(xd_range_clip(extent, range)))
             continue;
         if (goes_on && extent.begin == range.begin && extent.end == range.end)
-            count_extent(u, e, i, store);
+            count_extent(u, i, xd_model_sha256(f, extent_of), store);
         else
             xd_plan_forbid(u->plan, i, store);
     }

@@ -45,10 +45,10 @@ size_t xd_upload_store_of(const struct xd_upload *u,
 /* Once all extents are known.  Errors: NOMEM. */
 int xd_upload_make_room(struct xd_upload *u, struct xd_error *err);
 
-/* A replica that is there: what an earlier run has made counts, if `goes_on`;
- * where there is another, its store gets no copy of the same bytes. */
-void xd_upload_count_replica(struct xd_upload *u,
-                             const struct xd_model_extent *e, size_t store,
-                             bool goes_on);
+/* A replica of that extent of the file is there: what an earlier run has made
+ * counts, if `goes_on`; where there is another, its store gets no copy of the same
+ * bytes. */
+void xd_upload_count_replica(struct xd_upload *u, const struct xd_model_file *f,
+                             size_t extent_of, size_t store, bool goes_on);
 
 #endif

@@ -16,7 +16,8 @@ static bool has_strong_hash(const struct xd_model_file *f)
     for (size_t i = 0; i < f->n_hashes; i++)
         if (xd_algorithm_is_strong(f->hashes[i].algorithm))
             return true;
-    return f->pieces && xd_algorithm_is_strong(f->pieces->algorithm);
+    return f->rare->pieces &&
+           xd_algorithm_is_strong(f->rare->pieces->algorithm);
 }
 
 /* As the user has them, but for what would leave out bytes or checks. */

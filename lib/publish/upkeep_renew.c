@@ -46,8 +46,11 @@ static int replace(struct renewal *r, struct xd_upkeep_row *row,
                                      .size = e->length,
                                      .expires_at =
                                          r->now + (int64_t)r->lifetime_s};
-    int rc = xd_inventory_add(r->upkeep->inventory, row->range, &object,
-                              e->sha256, err);
+    int rc = xd_inventory_add(
+        r->upkeep->inventory, row->range, &object,
+        xd_model_sha256(r->upkeep->file,
+                        (size_t)(e - r->upkeep->file->extents)),
+        err);
 
     if (rc < 0)
         return rc;

@@ -48,7 +48,9 @@ struct xd_sched {
     unsigned windows_capacity;
     struct xd_horizon horizon;
     struct xd_rangeset
-        unavailable;          /* no depot can deliver it; this was reported */
+        unavailable;     /* no depot can deliver it; this was reported */
+    uint64_t added_from; /* where what is wanted begins that was added last;
+                                 0: nothing was */
     struct xd_rangeset asked; /* for by any fetch, ever */
     uint64_t n_begun;         /* fetches, ever */
     xd_usec wake_at;          /* when the next back-off ends, or XD_NEVER */
@@ -117,6 +119,9 @@ bool xd_core_is_unwanted(const struct xd_sched *s,
  * on if that is for what has become of `r`. */
 int xd_core_make_horizon(struct xd_sched *s);
 void xd_core_move_horizon(struct xd_sched *s, struct xd_range r);
+
+/* The same when more is wanted.  False: there is no horizon. */
+bool xd_core_extend_horizon(struct xd_sched *s);
 
 /* ---- places.c ---- */
 
@@ -201,6 +206,9 @@ unsigned xd_core_choose_reserve(struct xd_sched *s, unsigned preferred);
 
 /* A depot joins, or holds more.  0 or NOMEM. */
 int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev);
+
+/* More is wanted, behind all else.  0 or NOMEM. */
+int xd_core_extend(struct xd_sched *s, struct xd_range more);
 
 /* Without a known size a depot holds all or nothing, also of what lies behind
  * the end that one of them stated. */

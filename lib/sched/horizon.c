@@ -55,6 +55,13 @@ int xd_core_make_horizon(struct xd_sched *s)
     return 0;
 }
 
+bool xd_core_extend_horizon(struct xd_sched *s)
+{
+    if (is_bounded(s))
+        move_on(s);
+    return is_bounded(s);
+}
+
 void xd_core_move_horizon(struct xd_sched *s, struct xd_range r)
 {
     unsigned n = 0;

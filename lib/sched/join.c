@@ -109,6 +109,30 @@ static unsigned stricter(unsigned a, unsigned b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
+int xd_core_extend(struct xd_sched *s, struct xd_range more)
+{
+    struct xd_book *b = &s->book;
+
+    XD_ASSERT(more.begin == b->wanted.end && b->o.window_bytes == 0 &&
+              !s->size_is_unknown && b->n_windows == 1);
+    s->added_from = more.begin;
+    b->wanted.end = more.end;
+    if (add_cut(s, more.begin) < 0)
+        return XD_E_NOMEM;
+    if (!xd_core_extend_horizon(s))
+        b->windows[0].range.end = more.end;
+    xd_core_forget_searches(s);
+    return 0;
+}
+
+/* Whether it was not wanted before, so that it gives no hope for what was given
+ * up. */
+static bool is_added(const struct xd_sched *s, struct xd_range r)
+{
+    return s->added_from > 0 && r.begin >= s->added_from &&
+           xd_range_is_empty(xd_rangeset_next(&s->unavailable, r));
+}
+
 int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     struct xd_range range = xd_core_held_range(s, ev->range);
@@ -122,9 +146,10 @@ int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev)
     if (xd_rangeset_add(&d->held, range) < 0 || add_cut(s, range.begin) < 0 ||
         add_cut(s, range.end) < 0)
         return XD_E_NOMEM;
+    if (d->state == XD_HOLDER_DROPPED || !is_added(s, range))
+        xd_rangeset_fini(&s->unavailable);
     if (d->state == XD_HOLDER_DROPPED)
         xd_core_take_back(s, ev->depot);
-    xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
     XD_NOTIFY(s, lost, ev->depot);
     return 0;

@@ -446,6 +446,8 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return regain(s, ev->depot, ev->range);
     case XD_EV_JOINED:
         return xd_core_join(s, ev);
+    case XD_EV_EXTENDED:
+        return xd_core_extend(s, ev->range);
     case XD_EV_NORANGES:
         xd_core_no_ranges(s, ev->depot, ev->is_last_resort);
         return 0;

@@ -153,6 +153,9 @@ enum xd_sched_event_kind {
                        in one object, for at most max_lanes fetches at a time
                        (0: as before).  A new depot has the number after the
                        last; one that was given up or banned is used again */
+    XD_EV_EXTENDED, /* range: is wanted as well; it begins where what was wanted
+                       ends, which is a cut from then on, and no depot holds it
+                       yet.  Not for a policy with blocks, nor with readers */
     XD_EV_NORANGES, /* depot: sends only whole objects; if is_last_resort, it
                        may be wrong, and is asked for what no other can
                        deliver */

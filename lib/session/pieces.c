@@ -30,7 +30,8 @@ void xd_pieces_fini(struct xd_pieces *p)
 {
     xd_free(p->states);
     xd_free(p->ranges);
-    xd_free(p->texts);
+    xd_free(p->hexes);
+    xd_free(p->algorithms);
     *p = (struct xd_pieces){0};
 }
 

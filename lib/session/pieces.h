@@ -29,11 +29,6 @@ enum xd_piece_state {
     XD_PIECE_GOOD
 };
 
-/* The hash of a piece. */
-struct xd_piece_text {
-    const char *algorithm, *hex;
-};
-
 #define XD_NO_PIECE SIZE_MAX
 
 struct xd_pieces {
@@ -48,7 +43,10 @@ struct xd_pieces {
     const struct xd_manifest *manifest;
     size_t file;
     const char *algorithm; /* NULL: there are none; of several the weakest */
-    struct xd_piece_text *texts; /* of each piece, where they have ranges */
+    const char **hexes; /* of each piece, where they have ranges; NULL, or NULL
+                              for one: the manifest says it */
+    const char **algorithms; /* likewise of those that were added */
+    size_t capacity;         /* so many may be added; or 0 */
 
     unsigned char *states; /* an xd_piece_state each */
 };

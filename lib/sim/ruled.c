@@ -547,6 +547,19 @@ static void reject(struct xd_rules *r, struct xd_range range)
         forget_all(r);
 }
 
+/* More is wanted, which no depot holds yet. */
+static void extend(struct xd_rules *r, struct xd_range more)
+{
+    if (add_cut(r, more.begin) < 0) {
+        r->failed = true;
+        return;
+    }
+    r->wanted.end = more.end;
+    if (!r->begun)
+        r->windows[0].range.end = more.end;
+    xd_rules_bound_objects(r);
+}
+
 enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
@@ -580,6 +593,9 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         break;
     case XD_EV_JOINED:
         join(r, ev);
+        break;
+    case XD_EV_EXTENDED:
+        extend(r, ev->range);
         break;
     case XD_EV_NORANGES:
         r->depots[ev->depot].is_last_resort = ev->is_last_resort;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The programs in examples/ do what they say."""
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -46,6 +47,59 @@ def test_a_program_says_why_it_failed(lab, program):
     done = run(lab, program, "none.xnd", "out")
     assert done.returncode == 1
     assert "none.xnd" in done.stderr
+
+
+def metalink_of(lab, name, depot, files):
+    return lab.write(name, '<metalink xmlns="urn:ietf:params:xml:ns:metalink">'
+                     + "".join(
+                         f'<file name="{f}"><size>{len(data)}</size>'
+                         '<hash type="sha-256">'
+                         f"{hashlib.sha256(data).hexdigest()}</hash>"
+                         f"<url>{depot.url(f)}</url></file>"
+                         for f, data in files.items()) + "</metalink>")
+
+
+def test_files_are_fed_to_a_download_that_runs(lab):
+    """Each is there before the next is named; then some hundreds at once."""
+    files = {f"f{i}": lab.file(f"f{i}", 1000 * i + 1, i) for i in range(300)}
+    depots = lab.depots(2)
+    (lab.work / "out").mkdir()
+
+    def manifest(first, last):
+        return metalink_of(lab, f"{first}.meta4", depots[first % 2],
+                           {f"f{i}": files[f"f{i}"]
+                            for i in range(first, last)})
+
+    with subprocess.Popen([EXAMPLES / "feed", "out"], cwd=lab.work, text=True,
+                          stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as feed:
+        for i in range(3):
+            feed.stdin.write(manifest(i, i + 1) + "\n")
+            feed.stdin.flush()
+            wait_until(lambda i=i: lab.path(f"out/f{i}").exists(), f"f{i}")
+        time.sleep(0.2)
+        assert feed.poll() is None
+        feed.stdin.write(manifest(3, 300) + "\n")
+        feed.stdin.close()
+        assert feed.stdout.read().splitlines() == [
+            f"{name}: complete" for name in files]
+        assert feed.wait() == 0
+    for name, data in files.items():
+        assert lab.read("out/" + name) == data
+
+
+def test_what_feeds_a_download_is_told_what_failed(lab):
+    lab.file("good", SIZE)
+    depot = lab.depot()
+    (lab.work / "out").mkdir()
+    good = metalink_of(lab, "1.meta4", depot, {"good": lab.file("good", SIZE)})
+    bad = metalink_of(lab, "2.meta4", depot, {"bad": b"not there"})
+    done = subprocess.run([EXAMPLES / "feed", "out"], cwd=lab.work, text=True,
+                          input=f"{good}\n{bad}\n", capture_output=True,
+                          timeout=60, check=False)
+    assert done.returncode == 1
+    assert "good: complete\nbad: no depot" in done.stdout
+    assert "no depot" in done.stderr
 
 
 def test_a_playlist_begins_each_file_before_its_turn(lab):

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Memory does not grow with the file, and little with its manifest."""
+import hashlib
+
 import pytest
+
+from lab import bytes_of
 
 MIB = 1 << 20
 
@@ -78,3 +82,36 @@ def test_of_a_large_manifest_only_what_it_says_is_held(lab):
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert 0 < run.rss <= 56 * MIB
+
+
+def many(lab, n, form):
+    """The words that name `n` files of 1 to 10 KiB, of ten contents."""
+    datas = [bytes_of(1024 * (i + 1), i) for i in range(10)]
+    for i, data in enumerate(datas):
+        (lab.www / str(i)).write_bytes(data)
+    depot = lab.depot(config=r"rewrite ^/set/.*-(\d)$ /$1 break;")
+    names = [f"shard-{i // 1000:03}/part-{i:06}-{i % 10}" for i in range(n)]
+    urls = [depot.url("set/" + name) for name in names]
+    if form == "list":
+        return ["-i", lab.write("list", "\n".join(urls))]
+    digests = [hashlib.sha256(data).hexdigest() for data in datas]
+    return [lab.write("m.meta4", '<metalink xmlns="urn:ietf:params:xml:ns:'
+                      'metalink">' + "".join(
+                          f'<file name="{name}"><size>{len(datas[i % 10])}'
+                          f'</size><hash type="sha-256">{digests[i % 10]}'
+                          f"</hash><url>{url}</url></file>"
+                          for i, (name, url) in enumerate(zip(names, urls)))
+                      + "</metalink>")]
+
+
+@pytest.mark.slow
+@pytest.mark.plain
+@pytest.mark.parametrize("form", ["metalink", "list"])
+def test_a_hundred_thousand_files_fit_in_64_mib(lab, form):
+    n = 100_000
+    words = many(lab, n, form)
+    (lab.work / "out").mkdir()
+    run = lab.xdownload(*words, "-d", "out", "-q", patience=600)
+    assert run.rc == 0, run.err
+    assert sum(p.is_file() for p in (lab.work / "out").rglob("*")) == n
+    assert 0 < run.rss <= 64 * MIB

@@ -2,6 +2,7 @@
 """Files that are played one after another, and what is begun before it is
 asked for."""
 import contextlib
+import hashlib
 import json
 import re
 import time
@@ -332,6 +333,29 @@ def test_what_is_ahead_of_a_client_ends_when_it_has_come(lab):
     wait_until(lambda: readers() == {1: 0, 2: 0, 3: 0}, "none is ahead")
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_for_a_file_that_a_client_reads_nothing_else_reads_ahead(lab, is_first):
+    """Whether the client began before the file's turn, or found it begun."""
+    put(lab, size=16 << 20)
+    served = Served(lab, manifest_of(lab, lab.depot()))
+    paths = [path_of(served.url()) for _ in NAMES]
+
+    def readers():
+        with listening(served) as events:
+            return {f["file"]: len(f["readers"])
+                    for f in next(events)["files"]}.get(2, 0)
+    if not is_first:
+        served.ask(paths[0])
+        wait_until(lambda: readers() == 1, "the second is begun")
+    with served.connect(f"GET {paths[1]} HTTP/1.1\r\nHost: localhost\r\n"
+                        "\r\n") as client:
+        assert client.recv(100_000)
+        if is_first:
+            served.ask(paths[0])
+        time.sleep(0.7)
+        assert readers() == 1
+
+
 def test_a_file_too_many_has_to_wait(lab):
     names = [f"{i:03}.bin" for i in range(65)]
     put(lab, names, 1000)
@@ -350,3 +374,61 @@ def test_a_file_too_many_has_to_wait(lab):
                "there is room")
     for client in clients:
         client.close()
+
+
+def list_of(lab, depots, files):
+    """The second with its hash, from two depots."""
+    a, b, c = NAMES
+    digest = hashlib.sha256(files[b]).hexdigest()
+    return lab.write("list", f"{depots[0].url(a)}\n  out=first.mkv\n"
+                     f"{depots[0].url(b)}\t{depots[1].url(b)}\n"
+                     f"  checksum=sha-256={digest}\n{depots[1].url(c)}\n")
+
+
+def test_a_list_is_played_line_by_line(lab):
+    files = put(lab)
+    run, reports = play(lab, *SIMULATED[:2], "--rate", "50MB/s", "-i",
+                        list_of(lab, lab.depots(2), files))
+    assert run.rc == 0, run.err
+    assert [r["file"] for r in reports] == ["first.mkv", *NAMES[1:]]
+    assert all(r["played_s"] > 0 for r in reports)
+
+
+def test_a_list_is_served_line_by_line(lab):
+    files = put(lab)
+    served = Served(lab, "-i", list_of(lab, lab.depots(2), files))
+    for i, (name, data) in enumerate(files.items()):
+        shown = "first.mkv" if i == 0 else name
+        answer, body = served.ask(f"/{i + 1}/{shown}")
+        assert answer.status == 200
+        assert body == data
+
+
+def test_wrong_bytes_of_a_line_are_noticed_by_its_hash(lab):
+    files = put(lab)
+    files[NAMES[1]] = b"another file"
+    run = lab.xdownload("play", *SIMULATED[:2], "--rate", "50MB/s", "-i",
+                        list_of(lab, lab.depots(2), files), report=False)
+    assert run.rc == 4, run.err
+
+
+def test_a_list_that_cannot_be_used_is_not_played(lab):
+    run = lab.xdownload("play", *SIMULATED, "-i", lab.write("list", "no\n"),
+                        report=False)
+    assert run.rc == 2 and "line 1" in run.err
+
+
+def test_a_simulated_player_says_why_a_file_ended(lab):
+    put(lab)
+    depot = lab.depot(files={})
+    one = lab.metalink_of([(NAMES[0], [depot], None)])
+    run = lab.xdownload("play", *SIMULATED, "--patience", "0s", one,
+                        report=False)
+    assert run.rc == 1
+    assert "no depot is left" in run.err
+    two = lab.metalink_of([(NAMES[0], [lab.depot()], None),
+                           (NAMES[1], [depot], None)])
+    run = lab.xdownload("play", *SIMULATED[:2], "--rate", "50MB/s",
+                        "--patience", "0s", two, report=False)
+    assert run.rc == 1
+    assert "2/b.mkv: no depot is left" in run.err

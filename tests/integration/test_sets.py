@@ -477,7 +477,8 @@ def test_a_file_of_unknown_size_costs_one_request(lab, ranges):
 
 
 def test_lengths_around_that_of_a_place(lab):
-    """A longer file, an empty one and what may be a manifest come alone."""
+    """Longer files come together next; an empty one and what may be a manifest
+    come alone."""
     (lab.www / "set").mkdir()
     place = 1 << 20
     sizes = [place - 1, place, place + 1, 3 * place, 0, 1, 100]
@@ -489,7 +490,7 @@ def test_lengths_around_that_of_a_place(lab):
     assert run.rc == 0, run.err
     assert came(lab, contents)
     sets = [r for r in run.reports if r["file"] is None]
-    assert len(sets) == 1
+    assert [r["files"] for r in sets] == [4, 2]
     by_name = {r["file"]: r["size"] for r in run.reports if r["file"]}
     assert len(by_name) == len(contents)
     assert by_name == {n.split("/")[1]: len(d) for n, d in contents.items()}
@@ -552,8 +553,41 @@ def test_what_is_missing_in_a_list_fails_alone(lab):
     assert "files failed" not in run.err
 
 
+def test_files_that_turn_out_to_be_long_come_together(lab):
+    """Each depot takes a second for one: one after the other they would take
+    six."""
+    contents = files(lab, 6, size=2 << 20)
+    depots = lab.depots(6, rate=2 << 20)
+    run = lab.xdownload(*listed(lab, [d.url(name) for d, name
+                                      in zip(depots, contents)]))
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
+    assert run.seconds < 4
+    assert [r["files"] for r in run.reports if r.get("files")] == [6]
+
+
+def test_what_is_long_and_may_be_a_manifest_comes_alone(lab):
+    contents = files(lab, 4, size=2 << 20)
+    first, *_ = contents
+    contents[first] = b"<?xml version='1.0'?><a>" + bytes(2 << 20)
+    (lab.www / first).write_bytes(contents[first])
+    run = lab.xdownload(*listed(lab, map(lab.depot().url, contents)))
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
+    assert [r["files"] for r in run.reports if r.get("files")] == [3]
+
+
+def test_very_long_files_of_unknown_size_come_alone(lab):
+    """So that a later run goes on with what is there of them."""
+    contents = files(lab, 2, size=(16 << 20) + 1)
+    run = lab.xdownload(*listed(lab, map(lab.depot().url, contents)))
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
+    assert not [r for r in run.reports if r.get("files")]
+
+
 def test_of_files_that_leave_the_set_nothing_is_said_with_it(lab):
-    """Those of unknown size that are longer than a place: each has its own line."""
+    """Those of unknown size that are longer than a place: they come next."""
     contents = files(lab, 3, size=(1 << 20) + 5)
     depot = lab.depot()
     urls = listed(lab, map(depot.url, contents))
@@ -562,8 +596,7 @@ def test_of_files_that_leave_the_set_nothing_is_said_with_it(lab):
     run = lab.xdownload(*urls)
     assert run.rc == 1, run.err
     assert came(lab, contents)
-    assert not re.search(r"\d files?: ", run.err)
-    assert "f000: complete" in run.err and "f002: complete" in run.err
+    assert re.findall(r"(\d) files?: ", run.err) == ["2"]
     assert "1 of 3 lines failed" in run.err
 
 

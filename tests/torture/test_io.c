@@ -232,9 +232,10 @@ static int write_set(char *hashes)
     char journal[96], other[64], other_part[80], other_journal[96];
     char got[6] = "";
     const struct xd_set_place places[] = {
-        {.range = {0, 3}, 3, path, SIZE_MAX, hashes, false},
-        {.range = {3, 6}, 3, other, SIZE_MAX, hashes, false}};
-    const struct xd_set_sink_options o = {.replaces = true, .most_open = 1};
+        {.range = {0, 3}, .path = strrchr(path, '/') + 1, .hashes = hashes},
+        {.range = {3, 6}, .path = "other", .hashes = hashes}};
+    const struct xd_set_sink_options o = {
+        .directory = folder, .replaces = true, .most_open = 1};
     const size_t first = 0;
     struct xd_set_sink *set;
     struct xd_sink *s = NULL;

@@ -251,15 +251,19 @@ static int parse_list(void)
         " checksum=md5=d41d8cd98f00b204e9800998ecf8427e\n"
         " split=5\nhttp://a/z\n";
     struct xd_list *l = NULL;
+    struct xd_manifest *m = NULL;
     struct xd_error error = {.code = XD_OK};
     int rc;
 
     torture_begin();
     rc = xd_list_parse(&l, text, strlen(text), "l", false, &error);
+    if (rc == 0)
+        rc = xd_list_manifest(&m, l, &error);
     torture_end();
-    ck_assert((rc == 0) == (l != NULL));
+    ck_assert((rc == 0) == (m != NULL));
     ck_assert_int_eq(rc, error.code);
     xd_list_free(l);
+    xd_manifest_unref(m);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
+#include "engine/set_add.h"
 #include "engine/trust/signed.h"
 #include "manifest/join.h"
 
@@ -96,6 +97,19 @@ static const char *proof_of(const struct xd_engine *e, struct xd_range file)
                : NULL;
 }
 
+static const char *signed_by(const struct xd_engine *e, size_t i)
+{
+    const struct xd_set *s = &e->set;
+    const struct xd_manifest *of;
+    size_t file;
+
+    if (i >= s->n_first)
+        return xd_signed_by(s->origins[i - s->n_first].manifest,
+                            s->origins[i - s->n_first].file);
+    file = xd_manifest_joined_file(e->depots.manifest, i, &of);
+    return xd_signed_by(of, file);
+}
+
 int xd_download_file(struct xd_download *d, size_t i,
                      struct xd_file_progress *out)
 {
@@ -103,24 +117,48 @@ int xd_download_file(struct xd_download *d, size_t i,
     struct xd_file_progress p = {.state = XD_FILE_WAITING};
     const struct xd_set_place *place;
 
-    if (i >= e->set.n)
+    xd_engine_lock(e);
+    if (i >= e->set.n) {
+        xd_engine_unlock(e);
         return XD_E_INVAL;
+    }
     place = &e->set.places[i];
     p.path = place->path;
     p.begin = place->range.begin;
-    xd_engine_lock(e);
-    p.bytes_total = e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : place->size;
+    p.bytes_total =
+        e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : xd_set_place_size(place);
     p.state = state_of(e->set.files[i].state);
-    p.error = xd_kept_error_get(e->set.files[i].error);
+    if (p.state == XD_FILE_LEFT)
+        p.bytes_total = e->set.files[i].longer > 0 ? e->set.files[i].longer
+                                                   : XD_SIZE_UNKNOWN;
+    if (p.state == XD_FILE_FAILED)
+        p.error = xd_kept_error_get(e->set.files[i].error);
     if (p.state == XD_FILE_NAMED)
         p.verified = proof_of(e, place->range);
     if (p.verified)
-        p.signed_by = e->set.files[i].signed_by;
+        p.signed_by = signed_by(e, i);
     p.bytes_done =
         xd_ledger_count(&e->ledger, XD_BYTES_DONE,
                         (struct xd_range){place->range.begin,
-                                          place->range.begin + place->size});
+                                          place->range.end - place->unused});
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);
     return 0;
+}
+
+int xd_download_expect_files(struct xd_download *d, size_t most,
+                             struct xd_error *err)
+{
+    return xd_set_expect((struct xd_engine *)d, most, err);
+}
+
+int xd_download_add_file(struct xd_download *d, struct xd_manifest *m,
+                         size_t file, struct xd_error *err)
+{
+    return xd_set_add((struct xd_engine *)d, m, file, err);
+}
+
+void xd_download_end_files(struct xd_download *d)
+{
+    xd_set_no_more((struct xd_engine *)d);
 }

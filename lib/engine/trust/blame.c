@@ -162,7 +162,7 @@ static void ban_locked(struct xd_engine *e, unsigned number,
 
     xd_fail(&error, XD_E_CORRUPT,
             "%s: sent wrong bytes within %llu-%llu: their %s does not match",
-            source ? xd_url_name(&source->url).s : d->shown_url,
+            source ? xd_url_name(xd_source_url(source)).s : d->shown_url,
             (ull)(range.begin - begin), (ull)(range.end - begin - 1),
             algorithm_of(e, range));
     if (is_one_wrong_copy(e, d))

@@ -35,10 +35,10 @@ void xd_pages_learned(const struct xd_engine *e, struct xd_lane *lane,
                       const char *media_type)
 {
     const struct xd_depot_source *s = lane->source;
-    uint64_t at = s->object_offset + (xd_lane_end(lane) - s->range.begin);
+    uint64_t at = xd_source_offset(s) + (xd_lane_end(lane) - s->range.begin);
 
     lane->may_be_page = at == 0 && !e->options.accept_html &&
-                        xd_page_is_likely(&s->url, media_type) &&
+                        xd_page_is_likely(xd_source_url(s), media_type) &&
                         !has_hash(e, s->range);
 }
 
@@ -52,7 +52,7 @@ int xd_pages_look(struct xd_lane *lane, const void *data, size_t len)
     if (!xd_may_be_html(data, len))
         return 0;
     lane->is_refused = true;
-    xd_page_fail(&error, &lane->source->url);
+    xd_page_fail(&error, xd_source_url(lane->source));
     lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_GONE,
                                         .error = error,
                                         .object_size = XD_SIZE_UNKNOWN};

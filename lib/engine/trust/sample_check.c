@@ -98,12 +98,12 @@ static void ask(struct check *k, size_t place, size_t depot)
     k->place_of[k->n_samples] = place;
     k->depot_of[k->n_samples] = depot;
     k->samples[k->n_samples++] = (struct xd_sample){
-        .request = {.url = &source->url,
-                    .offset = source->object_offset +
+        .request = {.url = xd_source_url(source),
+                    .offset = xd_source_offset(source) +
                               (p->at.begin - source->range.begin),
                     .length = xd_range_length(p->at),
-                    .object_size = source->object_size,
-                    .framing = source->framing,
+                    .object_size = xd_source_object_size(source),
+                    .framing = xd_source_framing(source),
                     .takes_encoded = true /* other bytes are other bytes */}};
 }
 
@@ -221,7 +221,7 @@ static int compare_known(const struct check *k, size_t depot, bool *out_no_mem)
     int known = 0;
 
     for (size_t i = 0; known == 0 && i < d->n_sources; i++) {
-        char *url = xd_url_public(&d->sources[i].url);
+        char *url = xd_url_public(xd_source_url(&d->sources[i]));
 
         *out_no_mem |= !url;
         before = url ? xd_resume_find_validator(k->c->known, url, &len) : NULL;
@@ -343,7 +343,7 @@ static int compare_whole(struct check *k, char digest[XD_HASH_HEX_MAX + 1],
             xd_depot_source(k->c->depots->list[i], all);
 
         if (!k->witnesses[i].no_ranges || k->witnesses[i].is_out || !source ||
-            source->object_offset + (all.begin - source->range.begin) > 0)
+            xd_source_offset(source) + (all.begin - source->range.begin) > 0)
             continue;
         k->n_places = 1;
         k->places[0] =

@@ -47,15 +47,16 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 struct xd_request xd_sampler_request(const struct xd_depot_source *source,
                                      struct xd_range range)
 {
-    return (struct xd_request){
-        .url = xd_depot_source_url(source),
-        .origin = &source->url,
-        .reach = xd_depot_source_reach(source),
-        .takes_encoded = true, /* other bytes are other bytes */
-        .offset = source->object_offset + (range.begin - source->range.begin),
-        .length = xd_range_length(range),
-        .object_size = source->object_size,
-        .framing = source->framing};
+    return (struct xd_request){.url = xd_depot_source_url(source),
+                               .origin = xd_source_url(source),
+                               .reach = xd_depot_source_reach(source),
+                               .takes_encoded =
+                                   true, /* other bytes are other bytes */
+                               .offset = xd_source_offset(source) +
+                                         (range.begin - source->range.begin),
+                               .length = xd_range_length(range),
+                               .object_size = xd_source_object_size(source),
+                               .framing = xd_source_framing(source)};
 }
 
 /* The download came to its end, or the file need not wait any longer. */

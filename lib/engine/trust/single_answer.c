@@ -17,7 +17,7 @@ static struct xd_depot_source *whole_source(const struct xd_engine *e,
         struct xd_depot_source *s = &d->sources[i];
 
         if (s->range.begin <= e->wanted.begin &&
-            s->range.end >= e->wanted.end && s->object_offset == 0)
+            s->range.end >= e->wanted.end && xd_source_offset(s) == 0)
             return s;
     }
     return NULL;
@@ -45,12 +45,16 @@ bool xd_single_answer_begins_locked(struct xd_engine *e)
 /* The next answer says what the file is. */
 static void forget_validator(struct xd_depot_source *s)
 {
-    xd_free(s->validator);
-    xd_free(s->stated_by);
-    if (s->check)
-        s->check->n_alike = 0;
-    s->validator = NULL;
-    s->stated_by = NULL;
+    struct xd_source_facts *f = s->facts;
+
+    if (f) {
+        xd_free(f->validator);
+        xd_free(f->stated_by);
+        f->validator = NULL;
+        f->stated_by = NULL;
+    }
+    if (f && f->check)
+        f->check->n_alike = 0;
     s->validators = XD_VALIDATORS_HOLD;
     s->is_gone = false;
 }

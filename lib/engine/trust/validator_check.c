@@ -75,21 +75,24 @@ static bool is_compared(const struct xd_source_check *k, uint64_t hash)
 
 bool xd_validator_is_new(const struct xd_depot_source *s, uint64_t hash)
 {
-    return s->check && s->check->n_alike < XD_ALIKE_MAX &&
-           !is_compared(s->check, hash);
+    const struct xd_source_check *k = xd_source_known(s)->check;
+
+    return k && k->n_alike < XD_ALIKE_MAX && !is_compared(k, hash);
 }
 
 static void note_alike(struct xd_depot_source *s, uint64_t hash)
 {
+    struct xd_source_check *k = xd_source_known(s)->check;
+
     if (xd_validator_is_new(s, hash))
-        s->check->alike[s->check->n_alike++] = hash;
+        k->alike[k->n_alike++] = hash;
 }
 
 /* Where a request has found it, that ends so that its depot is banned. */
 static void drop_if_sampled_locked(struct xd_engine *e,
                                    struct xd_depot_source *s)
 {
-    struct xd_depot *depot = s->check->depot;
+    struct xd_depot *depot = s->facts->check->depot;
     struct xd_error error = {0};
 
     if (!s->was_sampled || s->validators != XD_VALIDATORS_CHANGED)
@@ -98,7 +101,7 @@ static void drop_if_sampled_locked(struct xd_engine *e,
         &error, XD_E_DIFFERENT,
         "%s: its file has changed during the download: a sample has another "
         "validator, and answers differ",
-        xd_url_name(&s->url).s);
+        xd_url_name(xd_source_url(s)).s);
     xd_blame_ban_locked(e, depot->number, &error);
     depot->answers_differ = depot->is_banned;
 }
@@ -107,14 +110,16 @@ void xd_validator_check_begin_locked(struct xd_engine *e,
                                      struct xd_depot *depot,
                                      struct xd_depot_source *s, uint64_t sought)
 {
-    struct xd_source_check *k = s->check;
+    struct xd_source_facts *facts = xd_source_facts(s);
+    struct xd_source_check *k;
 
-    if (!k)
-        k = s->check = xd_alloc(1, sizeof *k);
-    if (!k) {
+    if (facts && !facts->check)
+        facts->check = xd_alloc(1, sizeof *k);
+    if (!facts || !facts->check) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
+    k = facts->check;
     k->source = s;
     k->depot = depot;
     k->sought = sought;
@@ -186,7 +191,7 @@ static bool is_one_repeated(const struct answers *answers,
                             const struct xd_depot_source *s)
 {
     for (unsigned i = 0; i < answers->n; i++)
-        if (is_compared(s->check, answers->hashes[i]) ||
+        if (is_compared(s->facts->check, answers->hashes[i]) ||
             count_of(answers, answers->hashes[i]) > 1)
             return true;
     return false;
@@ -197,11 +202,11 @@ static bool is_one_repeated(const struct answers *answers,
 static bool are_linked(const struct answers *answers,
                        const struct xd_depot_source *s)
 {
-    uint64_t own = xd_validator_hash(s->validator);
+    uint64_t own = xd_validator_hash(s->facts->validator);
 
     for (unsigned i = 0; i < answers->n; i++)
         if (answers->hashes[i] == own ||
-            is_compared(s->check, answers->hashes[i]))
+            is_compared(s->facts->check, answers->hashes[i]))
             return true;
     return false;
 }
@@ -223,7 +228,7 @@ static enum finding judge(struct answers *answers,
         return FOUND_NOTHING;
     if (!are_several(answers))
         return FOUND_ALIKE;
-    if (are_enough(answers, s, is_first ? s->check->sought : 0))
+    if (are_enough(answers, s, is_first ? s->facts->check->sought : 0))
         return FOUND_EQUAL;
     answers->is_each_another = is_first && !is_one_repeated(answers, s);
     return answers->is_each_another ? FOUND_EQUAL : FOUND_DIFFERENT;
@@ -235,7 +240,7 @@ static bool has_enough(const struct comparison *c)
 {
     return c->n_asked == MAX_ALIKE ||
            are_enough(&c->answers, c->source,
-                      c->place == 0 ? c->source->check->sought : 0);
+                      c->place == 0 ? c->source->facts->check->sought : 0);
 }
 
 static void end_place_locked(struct comparison *c)
@@ -262,7 +267,7 @@ static bool take_locked(struct xd_engine *e, struct comparison *c,
     if (c->finding != FOUND_EQUAL || c->place == c->n_places)
         return false;
     *q = (struct xd_sampler_question){
-        .depot = c->source->check->depot,
+        .depot = c->source->facts->check->depot,
         .source = c->source,
         .range = c->places[c->place],
         .request = xd_sampler_request(c->source, c->places[c->place]),
@@ -294,16 +299,16 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
     s->validators = XD_VALIDATORS_CHANGED;
     if (finding == FOUND_NOTHING) {
         s->validators = XD_VALIDATORS_OPEN;
-        s->check->open_since = xd_now();
+        s->facts->check->open_since = xd_now();
     } else if (finding == FOUND_ALIKE &&
-               strcmp(c->answers.validator, s->validator) == 0) {
+               strcmp(c->answers.validator, s->facts->validator) == 0) {
         /* It never changed: the depot takes every condition for not met. */
         s->validators = XD_VALIDATORS_HOLD;
         s->knows_no_conditions = true;
     } else if (finding == FOUND_EQUAL) {
         s->validators = XD_VALIDATORS_VARY;
-        s->check->n = 0;
-        note_alike(s, xd_validator_hash(s->validator));
+        s->facts->check->n = 0;
+        note_alike(s, xd_validator_hash(s->facts->validator));
         if (s->varies)
             return;
         s->varies = true;
@@ -311,7 +316,7 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
                              "%s: its validators differ "
                              "between answers, but samples of its bytes are "
                              "the same: the validators are ignored",
-                             xd_url_name(&s->url).s);
+                             xd_url_name(xd_source_url(s)).s);
     }
 }
 

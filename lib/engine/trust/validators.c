@@ -19,11 +19,15 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
                                           const struct xd_depot_source *s,
                                           const struct xd_url *url)
 {
-    if (!s || !s->validator || s->knows_no_conditions ||
-        s->validators == XD_VALIDATORS_VARY || !are_needed_locked(e, s) ||
-        !xd_url_same_origin(s->stated_by, url))
+    const struct xd_source_facts *facts;
+
+    if (!s || s->knows_no_conditions || s->validators == XD_VALIDATORS_VARY)
         return NULL;
-    return s->validator;
+    facts = xd_source_known(s);
+    return facts->validator && are_needed_locked(e, s) &&
+                   xd_url_same_origin(facts->stated_by, url)
+               ? facts->validator
+               : NULL;
 }
 
 /* Both are set once, so that lanes may point to them.  What finds no memory is
@@ -32,10 +36,11 @@ static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 {
     char *validator = xd_strdup(head->validator);
     struct xd_url *stated_by = xd_url_copy(head->final_url);
+    struct xd_source_facts *facts = xd_source_facts(s);
 
-    if (validator && stated_by) {
-        s->validator = validator;
-        s->stated_by = stated_by;
+    if (facts && validator && stated_by) {
+        facts->validator = validator;
+        facts->stated_by = stated_by;
         return;
     }
     xd_free(validator);
@@ -45,10 +50,12 @@ static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 static bool differs_locked(const struct xd_depot_source *s,
                            const struct xd_head *head)
 {
+    const struct xd_source_facts *facts = xd_source_known(s);
+
     return (s->validators != XD_VALIDATORS_VARY ||
             xd_validator_is_new(s, xd_validator_hash(head->validator))) &&
-           xd_validators_differ(s->validator, head->validator) &&
-           xd_url_same_origin(s->stated_by, head->final_url);
+           xd_validators_differ(facts->validator, head->validator) &&
+           xd_url_same_origin(facts->stated_by, head->final_url);
 }
 
 static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
@@ -58,7 +65,7 @@ static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
         xd_engine_log_locked(e, XD_LOG_WARN,
                              "%s: its validators differ between answers; they "
                              "are ignored, since hashes prove the bytes",
-                             xd_url_name(&s->url).s);
+                             xd_url_name(xd_source_url(s)).s);
 }
 
 /* Of a set no journal keeps them, and of what a hash proves nothing else needs
@@ -77,7 +84,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
 
     xd_engine_lock(e);
     s->has_answered = true;
-    if (head->validator && !s->validator) {
+    if (head->validator && !xd_source_known(s)->validator) {
         if (!is_one_of_many_locked(e) || are_needed_locked(e, s))
             learn_locked(s, head);
     } else if (head->validator && differs_locked(s, head) &&
@@ -87,7 +94,8 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
         rc = xd_fail(&error, XD_E_DIFFERENT,
                      "%s: its file has changed during the download: its "
                      "validator was %.60s, and is %.60s now",
-                     xd_url_name(&s->url).s, s->validator, head->validator);
+                     xd_url_name(xd_source_url(s)).s,
+                     xd_source_known(s)->validator, head->validator);
         lane->odd_validator = xd_validator_hash(head->validator);
         lane->is_refused = true;
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_CHANGED,
@@ -108,9 +116,9 @@ bool xd_validators_sampled_locked(struct xd_engine *e, struct xd_depot *depot,
 
     if (*validator == '\0' || !final_url || !are_needed_locked(e, s))
         return true;
-    if (!s->validator)
+    if (!xd_source_known(s)->validator)
         learn_locked(s, &head);
-    if (!s->validator || !differs_locked(s, &head))
+    if (!xd_source_known(s)->validator || !differs_locked(s, &head))
         return true;
     s->was_sampled = true;
     if (s->validators != XD_VALIDATORS_UNCHECKED)
@@ -148,7 +156,7 @@ static void postpone_locked(struct xd_lane *lane)
     xd_fail(&lane->outcome.error, XD_E_NET,
             "%s: answered with another validator, and then to no request for a "
             "sample",
-            xd_url_name(&lane->source->url).s);
+            xd_url_name(xd_source_url(lane->source)).s);
 }
 
 bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
@@ -169,7 +177,7 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
         (s->validators == XD_VALIDATORS_VARY && !is_new(lane)))
         *verdict = XD_VERDICT_STOPPED;
     else if (s->validators == XD_VALIDATORS_OPEN &&
-             lane->started < s->check->open_since)
+             lane->started < s->facts->check->open_since)
         postpone_locked(lane);
     else if (is_unchecked_locked(e, depot, lane) && !lane->stop)
         return true;
@@ -185,7 +193,7 @@ static bool had_right_size(const struct xd_lane *lane)
 
     return lane->outcome.verdict == XD_VERDICT_DIFFERENT &&
            lane->first_byte == XD_NEVER && s && s->has_answered &&
-           s->object_size != XD_SIZE_UNKNOWN;
+           xd_source_object_size(s) != XD_SIZE_UNKNOWN;
 }
 
 bool xd_validators_have_changed_locked(const struct xd_lane *lane)

@@ -91,6 +91,15 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
     return rc;
 }
 
+int xd_verify_expect_locked(struct xd_engine *e, size_t n_pieces)
+{
+    struct xd_verify *v = &e->verify;
+
+    if (!v->buffer)
+        v->buffer = xd_alloc(BUFFER_BYTES, 1);
+    return v->buffer ? xd_pieces_reserve(&v->pieces, n_pieces) : XD_E_NOMEM;
+}
+
 int xd_verify_bind_locked(struct xd_engine *e, const struct xd_manifest *m,
                           struct xd_error *err)
 {

@@ -58,6 +58,9 @@ struct xd_verify {
 /* Once what is wanted is known.  Errors: NOMEM. */
 int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err);
 
+/* So many pieces may be added.  Errors: NOMEM. */
+int xd_verify_expect_locked(struct xd_engine *e, size_t n_pieces);
+
 /* The whole file must match the given hashes of `m`, too, which outlives the
  * engine: before any byte is written, and only where no hash is known.  Errors:
  * NOMEM. */

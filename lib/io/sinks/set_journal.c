@@ -31,12 +31,13 @@ static int name_it(struct xd_text *out, const struct xd_sink *sink)
 static int identify(struct opening *o, struct xd_error *err)
 {
     const struct xd_set_place *p = o->place;
+    const uint64_t size = xd_set_place_size(p);
 
     xd_boot_id(o->boot_id);
     o->identity = (struct xd_journal_identity){.name = xd_path_name(p->path),
                                                .hashes = p->hashes,
-                                               .size = p->size,
-                                               .wanted = {0, p->size}};
+                                               .size = size,
+                                               .wanted = {0, size}};
     return name_it(&o->path, o->sink) < 0 ? xd_fail_nomem(err) : 0;
 }
 

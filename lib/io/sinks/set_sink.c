@@ -24,6 +24,7 @@ struct kept {
     uint64_t sync;              /* the number of that */
 };
 
+/* There is none of a file that was not open yet. */
 struct set_file {
     struct xd_sink *sink; /* NULL: it is closed */
     struct kept *kept;    /* NULL: it has no journal, or was not open yet */
@@ -38,17 +39,25 @@ struct xd_set_sink {
     struct xd_sink base;
     /* Constant after new(). */
     const struct xd_set_place *places;
-    size_t n;
     struct xd_set_sink_options o;
     /* Owned by the caller of sync(). */
     uint64_t n_syncs;
     /* Guarded by lock, which is held while a file is opened or closed. */
     struct xd_mutex lock;
-    struct set_file *files;
-    size_t *open; /* those that are */
+    size_t n;
+    struct set_file **files; /* each NULL, or where it stays, or */
+    struct set_file named;   /* all that have their names */
+    size_t *open;            /* those that are */
     size_t n_open, open_capacity;
     uint64_t n_used;
 };
+
+char *xd_set_place_path(const struct xd_set_place *p, const char *directory)
+{
+    size_t given;
+
+    return xd_path_in(directory, p->path, &given);
+}
 
 static void close_journal(struct set_file *f)
 {
@@ -61,7 +70,7 @@ static void close_journal(struct set_file *f)
 /* Where nothing was written the .part goes with its sink. */
 static void close_locked(struct xd_set_sink *s, size_t place)
 {
-    struct set_file *f = &s->files[s->open[place]];
+    struct set_file *f = s->files[s->open[place]];
 
     if (f->kept && f->kept->journal && f->reached == 0) {
         (void)xd_journal_remove(f->kept->journal, NULL);
@@ -85,10 +94,10 @@ static size_t least_recent_locked(const struct xd_set_sink *s)
     size_t oldest = s->n_open;
 
     for (size_t i = 0; i < s->n_open; i++) {
-        const struct set_file *f = &s->files[s->open[i]];
+        const struct set_file *f = s->files[s->open[i]];
 
         if (may_close(f) &&
-            (oldest == s->n_open || f->used < s->files[s->open[oldest]].used))
+            (oldest == s->n_open || f->used < s->files[s->open[oldest]]->used))
             oldest = i;
     }
     return oldest;
@@ -122,25 +131,53 @@ static int check_found(const struct set_file *f, const struct xd_set_place *p,
     return 0;
 }
 
+/* NULL when out of memory. */
+static struct set_file *file_locked(struct xd_set_sink *s, size_t i)
+{
+    if (!s->files[i])
+        s->files[i] = xd_alloc(1, sizeof *s->files[i]);
+    return s->files[i];
+}
+
+/* Its .part, in a folder that may be made. */
+static int open_part(const struct xd_set_sink *s, const struct xd_set_place *p,
+                     const struct xd_sink *beside, bool replaces,
+                     struct xd_sink **out, struct xd_error *err)
+{
+    size_t given;
+    char *path = xd_path_in(s->o.directory, p->path, &given);
+    int rc = XD_E_NOMEM;
+
+    if (path)
+        rc = xd_file_sink_new_beside(out, beside, path, given, replaces, err);
+    else
+        xd_fail_nomem(err);
+    xd_free(path);
+    return rc;
+}
+
 static int open_locked(struct xd_set_sink *s, size_t i, struct xd_error *err)
 {
     const struct xd_set_place *p = &s->places[i];
-    struct set_file *f = &s->files[i];
+    struct set_file *f = file_locked(s, i);
     const struct xd_sink *beside = NULL;
     struct xd_sink *sink;
     size_t *open;
     int rc;
 
+    if (!f)
+        return xd_fail_nomem(err);
+    if (f == &s->named)
+        return xd_fail(err, XD_E_IO, "%s: it has its name already", p->path);
     if (f->sink)
         return 0;
     if (s->n_open > 0)
-        beside = s->files[s->open[s->n_open - 1]].sink;
+        beside = s->files[s->open[s->n_open - 1]]->sink;
     open = xd_grow(s->open, s->n_open, &s->open_capacity, sizeof *open);
     if (!open)
         return xd_fail_nomem(err);
     s->open = open;
-    rc = xd_file_sink_new_beside(&sink, beside, p->path, p->given,
-                                 s->o.replaces || p->is_compared, err);
+    rc = open_part(s, p, beside, s->o.replaces || p->is_compared, &sink, err);
     if (rc < 0)
         return rc;
     rc = check_found(f, p, sink, err);
@@ -170,8 +207,8 @@ static int open_with_journal_locked(struct xd_set_sink *s, size_t i,
                                     struct xd_error *err)
 {
     const struct xd_set_place *p = &s->places[i];
-    struct set_file *f = &s->files[i];
     int rc = open_locked(s, i, err);
+    struct set_file *f = s->files[i];
 
     if (rc < 0 || !p->hashes)
         return rc;
@@ -187,8 +224,9 @@ static int open_with_journal_locked(struct xd_set_sink *s, size_t i,
     return rc;
 }
 
+/* *out stays open until end_use(). */
 static int begin_use(struct xd_set_sink *s, size_t i, bool writes,
-                     struct xd_error *err)
+                     struct set_file **out, struct xd_error *err)
 {
     struct xd_rangeset held = {0};
     int rc;
@@ -197,20 +235,19 @@ static int begin_use(struct xd_set_sink *s, size_t i, bool writes,
     rc = writes ? open_with_journal_locked(s, i, &held, err)
                 : open_locked(s, i, err);
     xd_rangeset_fini(&held);
+    *out = s->files[i];
     if (rc == 0) {
-        s->files[i].n_users++;
-        s->files[i].used = ++s->n_used;
+        (*out)->n_users++;
+        (*out)->used = ++s->n_used;
     }
     xd_mutex_unlock(&s->lock);
     return rc;
 }
 
 /* It has these bytes, of which so many are new. */
-static void end_use(struct xd_set_sink *s, size_t i, struct xd_range there,
-                    uint64_t written)
+static void end_use(struct xd_set_sink *s, struct set_file *f,
+                    struct xd_range there, uint64_t written)
 {
-    struct set_file *f = &s->files[i];
-
     xd_mutex_lock(&s->lock);
     f->n_users--;
     if (f->reached < there.end)
@@ -222,18 +259,22 @@ static void end_use(struct xd_set_sink *s, size_t i, struct xd_range there,
 }
 
 /* The file that byte `offset` is of. */
-static size_t file_at(const struct xd_set_sink *s, uint64_t offset)
+static size_t file_at(struct xd_set_sink *s, uint64_t offset)
 {
-    return xd_count_up_to(offset, s->places, s->n, sizeof *s->places,
+    size_t n;
+
+    xd_mutex_lock(&s->lock);
+    n = s->n;
+    xd_mutex_unlock(&s->lock);
+    return xd_count_up_to(offset, s->places, n, sizeof *s->places,
                           offsetof(struct xd_set_place, range.begin)) -
            1;
 }
 
 /* Its journal says so when it is written. */
-static int write_part(struct xd_set_sink *s, size_t i, struct xd_range range,
+static int write_part(const struct set_file *f, struct xd_range range,
                       const void *from, struct xd_error *err)
 {
-    const struct set_file *f = &s->files[i];
     int rc = xd_sink_write(f->sink, range.begin, from,
                            (size_t)xd_range_length(range), err);
 
@@ -252,16 +293,17 @@ static int use(struct xd_set_sink *s, uint64_t offset, void *to,
         const struct xd_range file = s->places[i].range;
         struct xd_range range = {offset - file.begin, 0};
         size_t part = len;
-        int rc = begin_use(s, i, in != NULL, err);
+        struct set_file *f;
+        int rc = begin_use(s, i, in != NULL, &f, err);
 
         if (rc < 0)
             return rc;
         if (part > file.end - offset)
             part = (size_t)(file.end - offset);
         range.end = range.begin + part;
-        rc = in ? write_part(s, i, range, in, err)
-                : xd_sink_read(s->files[i].sink, range.begin, out, part, err);
-        end_use(s, i, rc == 0 ? range : (struct xd_range){0, 0}, in ? part : 0);
+        rc = in ? write_part(f, range, in, err)
+                : xd_sink_read(f->sink, range.begin, out, part, err);
+        end_use(s, f, rc == 0 ? range : (struct xd_range){0, 0}, in ? part : 0);
         if (rc < 0)
             return rc;
         if (in)
@@ -295,6 +337,16 @@ static int set_finish(struct xd_sink *base, uint64_t size, struct xd_error *err)
     return 0;
 }
 
+/* It is closed. */
+static void free_file(struct xd_set_sink *s, size_t i)
+{
+    if (!s->files[i] || s->files[i] == &s->named)
+        return;
+    xd_free(s->files[i]->kept);
+    xd_free(s->files[i]);
+    s->files[i] = NULL;
+}
+
 static void set_free(struct xd_sink *base)
 {
     struct xd_set_sink *s = (struct xd_set_sink *)base;
@@ -302,7 +354,7 @@ static void set_free(struct xd_sink *base)
     while (s->n_open > 0)
         close_locked(s, s->n_open - 1);
     for (size_t i = 0; i < s->n; i++)
-        xd_free(s->files[i].kept);
+        free_file(s, i);
     xd_mutex_fini(&s->lock);
     xd_free(s->files);
     xd_free(s->open);
@@ -326,7 +378,7 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
     s->places = places;
     s->n = n;
     s->o = *o;
-    s->files = xd_alloc(n, sizeof *s->files);
+    s->files = xd_alloc(n > o->most ? n : o->most, sizeof(struct set_file *));
     if (!s->files || xd_mutex_init(&s->lock) < 0) {
         xd_free(s->files);
         xd_free(s);
@@ -337,9 +389,17 @@ int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
     return 0;
 }
 
+void xd_set_sink_extend(struct xd_set_sink *s, size_t n)
+{
+    XD_ASSERT(n <= s->o.most);
+    xd_mutex_lock(&s->lock);
+    s->n = n;
+    xd_mutex_unlock(&s->lock);
+}
+
 static void close_file_locked(struct xd_set_sink *s, size_t i)
 {
-    XD_ASSERT(s->files[i].n_users == 0);
+    XD_ASSERT(!s->files[i] || s->files[i]->n_users == 0);
     for (size_t place = 0; place < s->n_open; place++)
         if (s->open[place] == i) {
             close_locked(s, place);
@@ -363,15 +423,17 @@ static size_t count_in_folder(const struct xd_set_sink *s, const size_t *files,
  * closed. */
 static struct xd_sink *take_locked(struct xd_set_sink *s, size_t i)
 {
-    struct xd_sink *sink = s->files[i].sink;
+    struct xd_sink *sink = s->files[i] ? s->files[i]->sink : NULL;
 
+    if (!s->files[i])
+        return NULL;
     for (size_t place = 0; sink && place < s->n_open; place++)
         if (s->open[place] == i) {
             s->open[place] = s->open[--s->n_open];
             break;
         }
-    close_journal(&s->files[i]);
-    s->files[i].sink = NULL;
+    close_journal(s->files[i]);
+    s->files[i]->sink = NULL;
     return sink;
 }
 
@@ -401,10 +463,12 @@ static int open_and_take(struct xd_set_sink *s, size_t i, struct xd_sink **out,
 static int name_or_match(const struct xd_set_place *p, struct xd_sink *sink,
                          bool is_synced, struct xd_error *err)
 {
+    const uint64_t size = xd_set_place_size(p);
+
     if (p->is_compared)
-        return xd_file_sink_match(sink, p->size, err);
-    return is_synced ? xd_file_sink_finish_synced(sink, p->size, err)
-                     : xd_sink_finish(sink, p->size, err);
+        return xd_file_sink_match(sink, size, err);
+    return is_synced ? xd_file_sink_finish_synced(sink, size, err)
+                     : xd_sink_finish(sink, size, err);
 }
 
 /* *sink is NULL if it is closed, and after a failure. */
@@ -445,17 +509,14 @@ static bool are_all_compared(const struct xd_set_sink *s, const size_t *files,
 }
 
 /* The file has its name. */
-static void forget_journal(struct xd_set_sink *s, size_t i,
-                           const struct xd_sink *sink)
+static void forget_file(struct xd_set_sink *s, size_t i,
+                        const struct xd_sink *sink)
 {
-    struct set_file *f = &s->files[i];
-
-    if (!s->places[i].hashes)
-        return;
-    xd_set_journal_remove(sink);
+    if (s->places[i].hashes)
+        xd_set_journal_remove(sink);
     xd_mutex_lock(&s->lock);
-    xd_free(f->kept);
-    f->kept = NULL;
+    free_file(s, i);
+    s->files[i] = &s->named;
     xd_mutex_unlock(&s->lock);
 }
 
@@ -483,7 +544,7 @@ static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
         rc = xd_file_sink_sync_name(last, &error);
     for (size_t i = 0; i < n; i++) {
         if (rc == 0 && sinks[i])
-            forget_journal(s, files[i], sinks[i]);
+            forget_file(s, files[i], sinks[i]);
         xd_sink_free(sinks[i]);
     }
     if (n_named > 0)
@@ -515,11 +576,12 @@ void xd_set_sink_finish_files(struct xd_set_sink *s, const size_t *files,
 }
 
 /* What is written to it is ours, also where PATH is by now another's. */
-static void remove_part(const struct xd_set_place *p, unsigned made)
+static void remove_part(const struct xd_set_sink *s, size_t i, unsigned made)
 {
+    const struct xd_set_place *p = &s->places[i];
     struct xd_sink *sink;
 
-    if (xd_file_sink_new(&sink, p->path, p->given, true, NULL) < 0)
+    if (open_part(s, p, NULL, true, &sink, NULL) < 0)
         return;
     if (xd_file_sink_empty(sink, NULL) == 0 && xd_file_sink_remove_empty(sink))
         xd_folder_unmake(xd_file_sink_folder(sink), made, p->path);
@@ -528,14 +590,14 @@ static void remove_part(const struct xd_set_place *p, unsigned made)
 
 void xd_set_sink_leave_file(struct xd_set_sink *s, size_t i)
 {
-    struct set_file *f = &s->files[i];
+    const struct set_file *f;
 
     xd_mutex_lock(&s->lock);
     close_file_locked(s, i);
-    if (f->was_open && !f->kept)
-        remove_part(&s->places[i], f->made);
-    xd_free(f->kept);
-    *f = (struct set_file){0};
+    f = s->files[i];
+    if (f && f->was_open && !f->kept)
+        remove_part(s, i, f->made);
+    free_file(s, i);
     xd_mutex_unlock(&s->lock);
 }
 
@@ -544,13 +606,12 @@ void xd_set_sink_leave_file(struct xd_set_sink *s, size_t i)
 int xd_set_sink_find(struct xd_set_sink *s, size_t i, struct xd_rangeset *held,
                      struct xd_error *err)
 {
-    struct set_file *f = &s->files[i];
     int rc;
 
     xd_mutex_lock(&s->lock);
     rc = open_with_journal_locked(s, i, held, err);
     if (rc == 0 && held->n > 0)
-        f->reached = held->ranges[held->n - 1].end;
+        s->files[i]->reached = held->ranges[held->n - 1].end;
     close_file_locked(s, i);
     xd_mutex_unlock(&s->lock);
     return rc;
@@ -559,12 +620,13 @@ int xd_set_sink_find(struct xd_set_sink *s, size_t i, struct xd_rangeset *held,
 static int drop_part(struct xd_set_sink *s, size_t i, struct xd_range range,
                      struct xd_error *err)
 {
-    int rc = begin_use(s, i, true, err);
+    struct set_file *f;
+    int rc = begin_use(s, i, true, &f, err);
 
     if (rc < 0)
         return rc;
-    rc = xd_journal_dropped(s->files[i].kept->journal, range, err);
-    end_use(s, i, (struct xd_range){0, 0}, xd_range_length(range));
+    rc = xd_journal_dropped(f->kept->journal, range, err);
+    end_use(s, f, (struct xd_range){0, 0}, xd_range_length(range));
     return rc;
 }
 
@@ -574,7 +636,7 @@ static bool was_noted(struct xd_set_sink *s, size_t i)
     bool was;
 
     xd_mutex_lock(&s->lock);
-    was = s->files[i].kept && s->files[i].was_open;
+    was = s->files[i] && s->files[i]->kept && s->files[i]->was_open;
     xd_mutex_unlock(&s->lock);
     return was;
 }
@@ -595,48 +657,54 @@ void xd_set_sink_drop(struct xd_set_sink *s, struct xd_range range,
     }
 }
 
-/* The next open file that this sync has not seen; n: there is none.  It is in use
+/* None. */
+#define NO_FILE SIZE_MAX
+
+/* The next open file that this sync has not seen, or NO_FILE.  It is in use
  * then. */
-static size_t take_unsynced(struct xd_set_sink *s, uint64_t *out_bytes)
+static size_t take_unsynced(struct xd_set_sink *s, struct set_file **out,
+                            uint64_t *out_bytes)
 {
-    size_t found = s->n;
+    size_t found = NO_FILE;
 
     xd_mutex_lock(&s->lock);
-    for (size_t place = 0; found == s->n && place < s->n_open; place++) {
-        struct set_file *f = &s->files[s->open[place]];
+    for (size_t place = 0; found == NO_FILE && place < s->n_open; place++) {
+        struct set_file *f = s->files[s->open[place]];
 
         if (!f->kept || f->kept->unsynced == 0 || f->kept->sync == s->n_syncs)
             continue;
         found = s->open[place];
         f->n_users++;
         f->kept->sync = s->n_syncs;
+        *out = f;
         *out_bytes = f->kept->unsynced;
     }
     xd_mutex_unlock(&s->lock);
     return found;
 }
 
-static void give_synced(struct xd_set_sink *s, size_t i, uint64_t bytes)
+static void give_synced(struct xd_set_sink *s, struct set_file *f,
+                        uint64_t bytes)
 {
     xd_mutex_lock(&s->lock);
-    s->files[i].kept->unsynced -= bytes;
-    s->files[i].n_users--;
+    f->kept->unsynced -= bytes;
+    f->n_users--;
     close_surplus_locked(s);
     xd_mutex_unlock(&s->lock);
 }
 
 void xd_set_sink_sync(struct xd_set_sink *s, xd_set_ended_fn *ended, void *user)
 {
+    struct set_file *f = NULL;
     uint64_t bytes = 0;
     size_t i;
 
     s->n_syncs++;
-    while (i = take_unsynced(s, &bytes), i < s->n) {
-        const struct set_file *f = &s->files[i];
+    while (i = take_unsynced(s, &f, &bytes), i != NO_FILE) {
         struct xd_error error = {0};
         int rc = xd_set_journal_sync(f->kept->journal, f->sink, &error);
 
-        give_synced(s, i, bytes);
+        give_synced(s, f, bytes);
         if (rc < 0)
             ended(user, &i, 1, &error);
     }

@@ -21,17 +21,28 @@
 
 struct xd_set_sink;
 
-/* A file of a set.  `given` is as in xd_folder_make(). */
+/* A file of a set: no more than is needed, as there may be 100 000. */
 struct xd_set_place {
     struct xd_range range; /* of the sink; each begins where the last ends */
-    uint64_t size; /* of the file, at most that of its range: before it ends */
-    char *path;
-    size_t given;
+    const char *path;      /* in the directory of all: a manifest's */
     char *hashes;     /* as its journal has them; NULL: it has no journal */
+    uint32_t unused;  /* bytes at the end of the range that the file has not;
+                           known before it ends */
     bool is_compared; /* with the file that is at `path`, and stays */
 };
 
+static inline uint64_t xd_set_place_size(const struct xd_set_place *p)
+{
+    return xd_range_length(p->range) - p->unused;
+}
+
+/* Its path from the current folder on; `directory` is as below.  Ownership: the
+ * caller's.  NULL when out of memory. */
+char *xd_set_place_path(const struct xd_set_place *p, const char *directory);
+
 struct xd_set_sink_options {
+    const char *directory; /* that paths begin in; NULL: the current one */
+    size_t most;      /* files that there may be at last; 0: as many as now */
     bool replaces;    /* a file that is there */
     bool begins_anew; /* what an earlier run has left does not count */
     size_t most_open; /* files, but for those that are being written to, or
@@ -47,6 +58,9 @@ struct xd_set_sink_options {
 int xd_set_sink_new(struct xd_sink **out, struct xd_set_sink **out_self,
                     const struct xd_set_place *places, size_t n,
                     const struct xd_set_sink_options *o, struct xd_error *err);
+
+/* There are `n` files now, more than before, whose places are filled. */
+void xd_set_sink_extend(struct xd_set_sink *s, size_t n);
 
 /* What an earlier run has left of a file, if that has a journal: *held, which is
  * empty, is counted from the file's first byte.  Before it is written to.

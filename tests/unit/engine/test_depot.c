@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "engine/depot.h"
+#include "engine/set.h"
+#include "manifest/list.h"
+#include "manifest/model.h"
 #include "suite.h"
 #include "url_of.h"
 
@@ -64,10 +67,24 @@ START_TEST(extents_that_follow_each_other_in_one_object_are_one_source)
     ck_assert_uint_eq(depots.n, 1);
     ck_assert_uint_eq(depots.list[0]->n_sources, 3);
     ck_assert_uint_eq(depots.list[0]->sources[0].range.end, 30);
-    ck_assert_uint_eq(depots.list[0]->sources[0].object_offset, 7);
+    ck_assert_uint_eq(xd_source_offset(&depots.list[0]->sources[0]), 7);
     ck_assert_uint_eq(depots.list[0]->sources[1].range.begin, 30);
-    ck_assert_uint_eq(depots.list[0]->sources[2].object_offset, 12);
+    ck_assert_uint_eq(xd_source_offset(&depots.list[0]->sources[2]), 12);
     ck_assert_uint_eq(depots.list[0]->bytes_held, 50);
+}
+END_TEST
+
+/* What there may be 100 000 of: on a machine of 64 bits these are 24 MB. */
+START_TEST(a_file_of_many_takes_little)
+{
+    ck_assert_uint_le(sizeof(struct xd_depot_source), 48);
+    ck_assert_uint_le(sizeof(struct xd_set_place), 40);
+    ck_assert_uint_le(sizeof(struct xd_set_file), 16);
+    ck_assert_uint_le(sizeof(struct xd_model_file), 64);
+    ck_assert_uint_le(sizeof(struct xd_model_replica), 24);
+    ck_assert_uint_le(sizeof(struct xd_model_extent), 24);
+    ck_assert_uint_le(sizeof(struct xd_model_hash), 32);
+    ck_assert_uint_le(sizeof(struct xd_list_row), 48);
 }
 END_TEST
 
@@ -113,10 +130,12 @@ START_TEST(the_best_source_serves_until_it_is_gone)
                        "<url priority=\"1\">https://a.example/f</url>"
                        "</file>"));
     source = xd_depot_source(depots.list[0], all);
-    ck_assert_str_eq(xd_url_secret_text(&source->url), "https://a.example/f");
+    ck_assert_str_eq(xd_url_secret_text(xd_source_url(source)),
+                     "https://a.example/f");
     source->is_gone = true;
     source = xd_depot_source(depots.list[0], all);
-    ck_assert_str_eq(xd_url_secret_text(&source->url), "http://a.example/f");
+    ck_assert_str_eq(xd_url_secret_text(xd_source_url(source)),
+                     "http://a.example/f");
     source->is_gone = true;
     ck_assert_ptr_null(xd_depot_source(depots.list[0], all));
 }
@@ -143,8 +162,9 @@ START_TEST(a_fragment_is_found_among_many)
                          MAPPING("0", "10", "http://a.example/1")
                              MAPPING("10", "10", "http://a.example/2")));
     source = xd_depot_source(depots.list[0], (struct xd_range){12, 18});
-    ck_assert_str_eq(xd_url_secret_text(&source->url), "http://a.example/2");
-    ck_assert_uint_eq(source->object_offset, 7);
+    ck_assert_str_eq(xd_url_secret_text(xd_source_url(source)),
+                     "http://a.example/2");
+    ck_assert_uint_eq(xd_source_offset(source), 7);
     ck_assert_ptr_null(
         xd_depot_source(depots.list[0], (struct xd_range){8, 12}));
 }
@@ -397,6 +417,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, NULL, teardown);
     tcase_add_test(tcase,
                    extents_that_follow_each_other_in_one_object_are_one_source);
+    tcase_add_test(tcase, a_file_of_many_takes_little);
     tcase_add_test(tcase, urls_of_one_host_are_one_depot);
     tcase_add_test(tcase, an_ibp_depot_and_a_web_server_of_one_port_are_two);
     tcase_add_test(tcase, the_best_source_serves_until_it_is_gone);

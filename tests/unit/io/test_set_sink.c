@@ -20,6 +20,7 @@
 static char folder[SUITE_FOLDER];
 static char paths[N_FILES][PATH_SIZE], parts[N_FILES][PATH_SIZE];
 static struct xd_set_place places[N_FILES];
+static const char *directory;
 static struct xd_sink *sink;
 static struct xd_set_sink *set;
 static struct xd_error error;
@@ -30,6 +31,12 @@ static void name_file(size_t i, const char *name)
     snprintf(parts[i], PATH_SIZE, "%s/%s.part", folder, name);
 }
 
+/* In the folder. */
+static const char *name_of(size_t i)
+{
+    return paths[i] + strlen(folder) + 1;
+}
+
 static void setup(void)
 {
     suite_folder(folder);
@@ -38,12 +45,10 @@ static void setup(void)
 
         snprintf(name, sizeof name, "f%zu", i);
         name_file(i, name);
-        places[i] =
-            (struct xd_set_place){.range = {i * LENGTH, (i + 1) * LENGTH},
-                                  .size = LENGTH,
-                                  .path = paths[i],
-                                  .given = strlen(folder)};
+        places[i] = (struct xd_set_place){
+            .range = {i * LENGTH, (i + 1) * LENGTH}, .path = name_of(i)};
     }
+    directory = folder;
 }
 
 static void close_set(void)
@@ -65,8 +70,8 @@ static void teardown(void)
 
 static void open_set(size_t n, size_t most_open, bool replace)
 {
-    const struct xd_set_sink_options o = {.replaces = replace,
-                                          .most_open = most_open};
+    const struct xd_set_sink_options o = {
+        .directory = directory, .replaces = replace, .most_open = most_open};
 
     ck_assert_int_eq(xd_set_sink_new(&sink, &set, places, n, &o, &error), 0);
 }
@@ -594,15 +599,14 @@ END_TEST
 
 START_TEST(a_folder_that_was_given_is_not_made)
 {
-    name_file(1, "p/f");
-    places[1].given = SIZE_MAX;
+    char missing[SUITE_FOLDER + 2];
+
+    snprintf(missing, sizeof missing, "%s/p", folder);
+    directory = missing;
     open_set(3, 3, false);
-    expect_failed(write_bytes(0, 3 * LENGTH, &error), paths[1], "");
-    put_file(2);
-    finish(0);
-    finish(2);
-    expect_finished(0);
-    expect_finished(2);
+    ck_assert_int_eq(write_bytes(0, LENGTH, &error), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(error.msg, missing));
+    ck_assert_int_lt(access(missing, F_OK), 0);
 }
 END_TEST
 
@@ -751,6 +755,192 @@ START_TEST(free_leaves_what_is_unfinished_and_nothing_that_is_empty)
 }
 END_TEST
 
+/* ---- files with journals ---- */
+
+static char hashes[] = "md5:d41d8cd98f00b204e9800998ecf8427e\n";
+
+/* Files 1 and 2 of four have one.  A new run: the last one has ended. */
+static void open_kept(size_t most_open, bool begins_anew)
+{
+    const struct xd_set_sink_options o = {.directory = directory,
+                                          .begins_anew = begins_anew,
+                                          .most_open = most_open};
+
+    close_set();
+    places[1].hashes = places[2].hashes = hashes;
+    ck_assert_int_eq(xd_set_sink_new(&sink, &set, places, 4, &o, &error), 0);
+}
+
+static void expect_none_ended(void *user, const size_t *files, size_t n,
+                              const struct xd_error *why)
+{
+    (void)user, (void)files, (void)n;
+    ck_abort_msg("%s", why ? why->msg : "a file has ended");
+}
+
+static void sync_all(void)
+{
+    xd_set_sink_sync(set, expect_none_ended, NULL);
+}
+
+static void drop(uint64_t begin, uint64_t end)
+{
+    xd_set_sink_drop(set, (struct xd_range){begin, end}, expect_none_ended,
+                     NULL);
+}
+
+/* An earlier run has left these bytes of it, and no others; `end` 0: none. */
+static void expect_found(size_t i, uint64_t begin, uint64_t end)
+{
+    struct xd_rangeset held = {0};
+
+    ck_assert_msg(xd_set_sink_find(set, i, &held, &error) == 0, "%s",
+                  error.msg);
+    ck_assert_uint_eq(held.n, end > 0);
+    if (end > 0) {
+        ck_assert_uint_eq(held.ranges[0].begin, begin);
+        ck_assert_uint_eq(held.ranges[0].end, end);
+    }
+    xd_rangeset_fini(&held);
+}
+
+static char *journal_of(size_t i)
+{
+    static char path[PATH_SIZE + 20];
+
+    snprintf(path, sizeof path, "%s.journal", parts[i]);
+    return path;
+}
+
+static void remove_kept(void)
+{
+    close_set();
+    for (size_t i = 1; i < 3; i++) {
+        unlink(journal_of(i));
+        unlink(parts[i]);
+    }
+}
+
+START_TEST(what_was_synced_is_found_by_the_next_run)
+{
+    open_kept(4, false);
+    put(LENGTH, 4);
+    put(2 * LENGTH + 3, 5);
+    put(3 * LENGTH, 2); /* has no journal */
+    sync_all();
+    open_kept(4, false);
+    expect_found(1, 0, 4);
+    expect_found(2, 3, 8);
+    expect_found(3, 0, 0);
+    expect(LENGTH, 4);
+    remove_kept();
+}
+END_TEST
+
+START_TEST(what_was_dropped_is_not_found)
+{
+    open_kept(4, false);
+    put(LENGTH, 2 * LENGTH);
+    put(3 * LENGTH, 2);
+    drop(LENGTH + 6, 2 * LENGTH + 4); /* of both */
+    drop(3 * LENGTH, 3 * LENGTH + 2); /* of one that has no journal */
+    sync_all();
+    open_kept(4, false);
+    expect_found(1, 0, 6);
+    expect_found(2, 4, LENGTH);
+    drop(LENGTH, LENGTH + 1);
+    sync_all();
+    open_kept(4, false);
+    expect_found(1, 1, 6);
+    remove_kept();
+}
+END_TEST
+
+START_TEST(nothing_is_found_by_a_run_that_begins_anew)
+{
+    open_kept(4, false);
+    put(LENGTH, 4);
+    sync_all();
+    open_kept(4, true);
+    expect_found(1, 0, 0);
+    remove_kept();
+}
+END_TEST
+
+START_TEST(where_nothing_was_written_no_journal_stays)
+{
+    open_kept(4, false);
+    expect_found(1, 0, 0);
+    close_set();
+    ck_assert(!is_there(journal_of(1)));
+    ck_assert(!is_there(parts[1]));
+}
+END_TEST
+
+/* Its last bytes are not on the disk: it is not one of those that may be. */
+START_TEST(what_is_not_synced_is_not_closed)
+{
+    open_kept(1, false);
+    put(LENGTH, 1);
+    put(2 * LENGTH, 1);
+    put(3 * LENGTH, 1);
+    put(0, 1);
+    if (count_open() > 0) {
+        ck_assert_uint_ge(count_open_with(".journal"), 2);
+        sync_all();
+        put(0, 1);
+        put(3 * LENGTH, 1);
+        put(0, 1);
+        ck_assert_uint_eq(count_open_with(".journal"), 0);
+    }
+    put(LENGTH + 1, 1); /* it goes on where it was */
+    sync_all();
+    open_kept(4, false);
+    expect_found(1, 0, 2);
+    remove_kept();
+}
+END_TEST
+
+START_TEST(a_file_that_has_its_name_has_no_journal)
+{
+    open_kept(4, false);
+    put_file(1);
+    put_file(2);
+    sync_all();
+    ck_assert(is_there(journal_of(1)));
+    finish(1);
+    expect_finished(1);
+    ck_assert(!is_there(journal_of(1)));
+    ck_assert(is_there(journal_of(2)));
+    xd_set_sink_leave_file(set, 2);
+    ck_assert(is_there(journal_of(2)));
+    ck_assert_int_eq(write_bytes(LENGTH, 1, &error), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(error.msg, "its name already"));
+    remove_kept();
+}
+END_TEST
+
+/* More places come, up to as many as were said. */
+START_TEST(a_set_is_extended)
+{
+    const struct xd_set_sink_options o = {
+        .directory = directory, .most = 4, .most_open = 4};
+
+    ck_assert_int_eq(xd_set_sink_new(&sink, &set, places, 1, &o, &error), 0);
+    put_file(0);
+    xd_set_sink_extend(set, 3);
+    put_file(2);
+    xd_set_sink_extend(set, 4);
+    put_file(3);
+    finish(0);
+    finish(2);
+    finish(3);
+    expect_finished(2);
+    expect_finished(3);
+    xd_set_sink_leave_file(set, 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("set_sink");
@@ -783,5 +973,12 @@ int main(void)
     tcase_add_test(t, a_file_that_is_the_same_stays);
     tcase_add_loop_test(t, a_file_that_differs_fails_and_stays, 0, 6);
     tcase_add_test(t, free_leaves_what_is_unfinished_and_nothing_that_is_empty);
+    tcase_add_test(t, what_was_synced_is_found_by_the_next_run);
+    tcase_add_test(t, what_was_dropped_is_not_found);
+    tcase_add_test(t, nothing_is_found_by_a_run_that_begins_anew);
+    tcase_add_test(t, where_nothing_was_written_no_journal_stays);
+    tcase_add_test(t, what_is_not_synced_is_not_closed);
+    tcase_add_test(t, a_file_that_has_its_name_has_no_journal);
+    tcase_add_test(t, a_set_is_extended);
     return run_suite("set_sink", t);
 }

@@ -84,14 +84,14 @@ START_TEST(what_is_added_is_read_again_with_its_secrets)
     ck_assert_uint_eq(f->size, 150);
     ck_assert_str_eq(f->path, "film.bin");
     ck_assert_str_eq(f->hashes[0].hex, HEX);
-    ck_assert_str_eq(f->extents[0].sha256, HEX);
+    ck_assert_str_eq(xd_model_sha256(f, 0), HEX);
     ck_assert_str_eq(manage_of(m, 0), first.manage);
     ck_assert_str_eq(manage_of(m, 1), second.manage);
     ck_assert_ptr_nonnull(strstr(text, second.write));
     ck_assert_uint_eq(xd_model_replica_row(f, 1).expires_at, 1000000000);
     ck_assert_uint_eq(xd_model_replica_row(f, 1).rights,
                       XD_MAY_READ | XD_MAY_WRITE | XD_MAY_MANAGE);
-    ck_assert_uint_eq(f->replicas[0].object_size, 100);
+    ck_assert_uint_eq(xd_model_replica_row(f, 0).object_size, 100);
     ck_assert_str_eq(f->rare->upload, "note");
     xd_manifest_text_free(text);
     xd_manifest_unref(m);

@@ -436,13 +436,13 @@ START_TEST(the_strictest_limit_of_connections_is_that_of_all)
               LIMITED("g", "") "</files></metalink>");
     ck_assert_uint_eq(file_at(2).max_connections, 3);
     ck_assert_int_eq(join(all, 5), 0);
-    ck_assert_uint_eq(joined->files[0].max_connections, 3);
+    ck_assert_uint_eq(joined->files[0].rare->max_connections, 3);
     ck_assert_int_eq(join(back, 5), 0);
-    ck_assert_uint_eq(joined->files[0].max_connections, 3);
+    ck_assert_uint_eq(joined->files[0].rare->max_connections, 3);
     ck_assert_int_eq(join(last, 2), 0);
-    ck_assert_uint_eq(joined->files[0].max_connections, 5);
+    ck_assert_uint_eq(joined->files[0].rare->max_connections, 5);
     ck_assert_int_eq(join(&last[1], 1), 0);
-    ck_assert_uint_eq(joined->files[0].max_connections, 0);
+    ck_assert_uint_eq(joined->files[0].rare->max_connections, 0);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <xdownload/list.h>
+#include <xdownload/manifest.h>
 
 #include "suite.h"
 
@@ -224,6 +225,66 @@ START_TEST(files_that_servers_name_need_no_names_and_may_end_alike)
 }
 END_TEST
 
+/* Its strings live as long as the manifest does. */
+START_TEST(its_files_are_those_of_a_manifest)
+{
+    struct xd_manifest *m;
+    struct xd_file file = {.struct_size = sizeof file};
+    struct xd_extent extent = {.struct_size = sizeof extent};
+    struct xd_replica replica = {.struct_size = sizeof replica};
+
+    parse("http://a/x\nhttp://a/y\thttp://b/y\n dir=d\n out=o\n");
+    ck_assert_int_eq(xd_list_manifest(&m, list, &error), 0);
+    forget();
+    ck_assert_uint_eq(xd_manifest_n_files(m), 2);
+    ck_assert_str_eq(xd_manifest_format(m), "urls");
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(xd_manifest_file(m, i, &file), 0);
+        ck_assert_str_eq(file.path, i == 0 ? "x" : "d/o");
+        ck_assert_uint_eq(file.size, XD_SIZE_UNKNOWN);
+        ck_assert_uint_eq(file.n_extents, 1);
+        ck_assert_int_eq(xd_manifest_extent(m, i, 0, &extent), 0);
+        ck_assert_uint_eq(extent.offset, 0);
+        ck_assert_uint_eq(extent.length, XD_SIZE_UNKNOWN);
+        ck_assert_uint_eq(extent.n_replicas, i + 1);
+        ck_assert_int_eq(xd_manifest_replica(m, i, 0, i, &replica), 0);
+        ck_assert_str_eq(replica.url, i == 0 ? "http://a/x" : "http://b/y");
+        ck_assert_uint_eq(replica.offset, 0);
+        ck_assert_uint_eq(replica.object_size, XD_SIZE_UNKNOWN);
+        ck_assert_uint_eq(replica.priority, XD_PRIORITY_NONE);
+        ck_assert_uint_eq(replica.rights, XD_MAY_READ);
+    }
+    ck_assert(xd_manifest_can_join(m, 0));
+    ck_assert(!xd_manifest_can_join(m, 1));
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(the_servers_name_is_no_path_in_its_manifest)
+{
+    struct xd_manifest *m;
+    struct xd_file file = {.struct_size = sizeof file};
+
+    ck_assert_int_eq(xd_list_parse(&list, "http://a/?1", 11, "l", true, &error),
+                     0);
+    ck_assert_int_eq(xd_list_manifest(&m, list, &error), 0);
+    ck_assert_int_eq(xd_manifest_file(m, 0, &file), 0);
+    ck_assert_ptr_null(file.path);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+/* A name that only ends like the URL is its own. */
+START_TEST(a_path_need_not_be_the_end_of_its_url)
+{
+    parse("http://a/b/cd\nhttp://a/b/c%64\n dir=e\nhttp://a/b/f?g\n");
+    ck_assert_str_eq(file_at(0).path, "cd");
+    ck_assert_str_eq(file_at(1).path, "e/cd");
+    ck_assert_str_eq(file_at(2).path, "f");
+    ck_assert_str_eq(file_at(2).urls[0], "http://a/b/f?g");
+}
+END_TEST
+
 START_TEST(a_file_and_standard_input_are_read)
 {
     FILE *f = fopen("list.tmp", "w");
@@ -259,6 +320,9 @@ int main(void)
     tcase_add_loop_test(t, what_cannot_be_meant_is_refused_with_its_line, 0, n);
     tcase_add_test(t, what_is_no_text_is_refused);
     tcase_add_test(t, a_path_is_not_longer_than_a_manifest_may_have_it);
+    tcase_add_test(t, its_files_are_those_of_a_manifest);
+    tcase_add_test(t, the_servers_name_is_no_path_in_its_manifest);
+    tcase_add_test(t, a_path_need_not_be_the_end_of_its_url);
     tcase_add_test(t, a_file_and_standard_input_are_read);
     return run_suite("list", t);
 }

@@ -139,6 +139,88 @@ START_TEST(without_a_number_all_are_begun)
 }
 END_TEST
 
+/* ---- more is wanted ---- */
+
+static const struct xd_policy *const adaptive = &xd_policy_adaptive;
+
+static void extend(struct play *p, uint64_t begin, uint64_t end)
+{
+    play_range(p, XD_EV_EXTENDED, begin, end);
+    for (unsigned i = 0; i < p->layout.n_depots; i++)
+        play_event(p, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                              .depot = i,
+                                              .range = {begin, end}});
+}
+
+static void receive_and_verify(struct play *p, uint64_t begin, uint64_t end)
+{
+    receive(p, begin, end);
+    verify(p, begin, end);
+}
+
+/* Also when all that was wanted before is here. */
+START_TEST(what_is_added_is_asked_for_and_ends_it_later)
+{
+    const uint64_t end = N_OBJECTS * OBJECT;
+    struct xd_sched_action a;
+    struct play p;
+
+    init(&p, adaptive, _i == 0 ? 0 : 2);
+    play_start(&p);
+    receive_and_verify(&p, 0, end);
+    ck_assert_int_eq(play_next(&p).kind, XD_DO_FINISH);
+    extend(&p, end, end + OBJECT);
+    extend(&p, end + OBJECT, end + 2 * OBJECT);
+    while (a = play_next(&p), a.kind != XD_DO_FETCH)
+        ck_assert(a.kind != XD_DO_FINISH && a.kind != XD_DO_WAIT);
+    ck_assert_uint_eq(a.range.begin, end);
+    ck_assert_uint_le(a.range.end, end + OBJECT); /* an edge lies there */
+    receive_and_verify(&p, end, end + 2 * OBJECT - 1);
+    ck_assert_int_ne(play_next(&p).kind, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(of_what_is_added_no_more_is_begun_than_may_be)
+{
+    const uint64_t end = N_OBJECTS * OBJECT;
+    uint64_t to;
+    struct play p;
+
+    init(&p, adaptive, 1);
+    play_start(&p);
+    for (uint64_t i = 0; i < N_OBJECTS; i++)
+        extend(&p, end + i * OBJECT, end + (i + 1) * OBJECT);
+    receive_and_verify(&p, 0, end);
+    to = begin_all(&p, NULL);
+    ck_assert(to > end && to <= end + OBJECT);
+    receive(&p, end, end + OBJECT);
+    ck_assert_uint_eq(begin_all(&p, NULL), 0);
+    play_fini(&p);
+}
+END_TEST
+
+/* What was given up is not asked for again for the sake of something else. */
+START_TEST(what_is_added_gives_no_hope_for_what_is_lost)
+{
+    const uint64_t end = N_OBJECTS * OBJECT;
+    uint64_t failed = 0;
+    struct play p;
+
+    init(&p, adaptive, 2);
+    play_start(&p);
+    for (unsigned i = 0; i < p.layout.n_depots; i++)
+        play_lost(&p, i, 0, OBJECT);
+    begin_all(&p, &failed);
+    ck_assert_uint_eq(failed, OBJECT);
+    failed = 0;
+    extend(&p, end, end + OBJECT);
+    begin_all(&p, &failed);
+    ck_assert_uint_eq(failed, 0);
+    play_fini(&p);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("horizon");
@@ -151,5 +233,8 @@ int main(void)
     tcase_add_loop_test(
         t, what_is_missing_again_does_not_keep_others_from_going_on, 0, 3);
     tcase_add_loop_test(t, without_a_number_all_are_begun, 0, 3);
+    tcase_add_loop_test(t, what_is_added_is_asked_for_and_ends_it_later, 0, 2);
+    tcase_add_test(t, of_what_is_added_no_more_is_begun_than_may_be);
+    tcase_add_test(t, what_is_added_gives_no_hope_for_what_is_lost);
     return run_suite("sched.horizon", t);
 }
