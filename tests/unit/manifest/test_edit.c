@@ -218,6 +218,117 @@ START_TEST(the_last_replica_of_bytes_stays)
 }
 END_TEST
 
+/* Of a replica that is written as it was read, with what no row holds. */
+static struct xd_manifest *renewed(struct xd_manifest *m, int64_t at,
+                                   bool with_secrets, char **text)
+{
+    const int64_t ends[] = {0, at};
+    struct xd_manifest *edited;
+
+    ck_assert_msg(xd_manifest_edit(&edited, m, 0,
+                                   &(struct xd_edit){.expires_at = ends},
+                                   &err) == 0,
+                  "%s", err.msg);
+    xd_manifest_unref(m);
+    return reread(edited, with_secrets, text);
+}
+
+START_TEST(a_replica_lives_until_another_time)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    struct xd_manifest *m = make(both, 2, NULL);
+    char *text;
+
+    for (int64_t at = 1100000000; at < 1100000003; at++) {
+        m = renewed(m, at, true, &text);
+        ck_assert_uint_eq(xd_model_replica_row(&m->files[0], 1).expires_at,
+                          (uint64_t)at);
+        ck_assert_uint_eq(xd_model_replica_row(&m->files[0], 0).expires_at, 0);
+        ck_assert_str_eq(manage_of(m, 1), second.manage);
+        ck_assert_ptr_nonnull(strstr(text, second.write));
+        ck_assert_ptr_null(strstr(text, "2001-09-09")); /* as it was */
+        xd_manifest_text_free(text);
+    }
+    m = renewed(m, 1200000000, false, &text);
+    ck_assert_ptr_null(strstr(text, "/MANAGE"));
+    ck_assert_ptr_null(strstr(text, "/WRITE"));
+    ck_assert_ptr_nonnull(strstr(text, "2008-01-10 21:20:00"));
+    ck_assert_ptr_nonnull(strstr(text, "<exnode:manage></exnode:manage>"));
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+/* Of LoRS, without an end, and with elements that are not ours: its secrets stay
+ * where they are, before and behind what is added. */
+START_TEST(an_end_is_added_to_a_mapping_that_has_none)
+{
+    static const char source[] =
+        "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>"
+        "<e:mapping><e:manage>ibp://h:6714/k/3/MANAGE</e:manage>"
+        "<e:metadata name='exnode_offset' type='integer'>0</e:metadata>"
+        "<e:metadata name='logical_length' type='integer'>9</e:metadata>"
+        "<e:metadata name='note' type='string'>kept &lt;so></e:metadata>"
+        "<e:read>ibp://h:6714/k/1/READ</e:read>"
+        "<e:write>ibp://h:6714/k/2/WRITE</e:write></e:mapping></exnode>";
+    const int64_t ends[] = {1200000000};
+    struct xd_manifest *m, *edited;
+    char *text, *public_text;
+
+    ck_assert_int_eq(xd_manifest_parse(&m, source, strlen(source), NULL, &err),
+                     0);
+    ck_assert_int_eq(xd_manifest_edit(&edited, m, 0,
+                                      &(struct xd_edit){.expires_at = ends},
+                                      &err),
+                     0);
+    xd_manifest_unref(m);
+    m = reread(edited, true, &text);
+    ck_assert_uint_eq(xd_model_replica_row(&m->files[0], 0).expires_at,
+                      1200000000);
+    ck_assert_str_eq(manage_of(m, 0), "ibp://h:6714/k/3/MANAGE");
+    ck_assert_ptr_nonnull(strstr(text, "/2/WRITE"));
+    ck_assert_ptr_nonnull(strstr(text, ">kept &#60;so&#62;<"));
+    m = reread(m, false, &public_text);
+    ck_assert_ptr_null(strstr(public_text, "/MANAGE"));
+    ck_assert_ptr_null(strstr(public_text, "/WRITE"));
+    ck_assert_ptr_nonnull(strstr(public_text, "/1/READ"));
+    ck_assert_ptr_nonnull(strstr(public_text, "2008-01-10"));
+    xd_manifest_text_free(text);
+    xd_manifest_text_free(public_text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+/* What is hostile: a secret within what is replaced. */
+START_TEST(a_secret_in_an_end_goes_with_it)
+{
+    static const char source[] =
+        "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>"
+        "<e:mapping>"
+        "<e:metadata name='exnode_offset' type='integer'>0</e:metadata>"
+        "<e:metadata name='logical_length' type='integer'>9</e:metadata>"
+        "<e:metadata name='end'>2001<e:write>SECRET-1</e:write></e:metadata>"
+        "<e:read>https://h/o</e:read>"
+        "<e:write>SECRET-2</e:write></e:mapping></exnode>";
+    const int64_t ends[] = {1200000000};
+    struct xd_manifest *m, *edited;
+    char *text;
+
+    ck_assert_int_eq(xd_manifest_parse(&m, source, strlen(source), NULL, &err),
+                     0);
+    ck_assert_int_eq(xd_manifest_edit(&edited, m, 0,
+                                      &(struct xd_edit){.expires_at = ends},
+                                      &err),
+                     0);
+    xd_manifest_unref(m);
+    m = reread(edited, false, &text);
+    ck_assert_ptr_null(strstr(text, "SECRET"));
+    ck_assert_ptr_nonnull(strstr(text, "2008-01-10"));
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("edit");
@@ -230,5 +341,8 @@ int main(void)
     tcase_add_test(tcase, nothing_else_may_lack_bytes);
     tcase_add_test(tcase, replicas_are_dropped_and_added_to_what_there_is);
     tcase_add_test(tcase, the_last_replica_of_bytes_stays);
+    tcase_add_test(tcase, a_replica_lives_until_another_time);
+    tcase_add_test(tcase, an_end_is_added_to_a_mapping_that_has_none);
+    tcase_add_test(tcase, a_secret_in_an_end_goes_with_it);
     return run_suite("edit", tcase);
 }

@@ -106,6 +106,56 @@ START_TEST(a_folder_that_cannot_be_made_is_told_by_name)
 }
 END_TEST
 
+static int read_private(void)
+{
+    xd_text_fini(&text);
+    text = (struct xd_text){.s = NULL};
+    return xd_small_file_read_private(&text, path, 100, &err);
+}
+
+START_TEST(what_is_private_is_read)
+{
+    replace("secret");
+    ck_assert_int_eq(read_private(), 0);
+    ck_assert_str_eq(text.s, "secret");
+    ck_assert_int_eq(chmod(path, 0400), 0);
+    ck_assert_int_eq(read_private(), 0);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(read_private(), 0);
+    ck_assert_uint_eq(text.len, 0);
+}
+END_TEST
+
+START_TEST(what_others_may_use_is_not_private)
+{
+    replace("secret");
+    for (mode_t bit = 01; bit < 0100; bit <<= 1) {
+        ck_assert_int_eq(chmod(path, 0600 | bit), 0);
+        ck_assert_int_eq(read_private(), XD_E_IO);
+        ck_assert_uint_eq(text.len, 0);
+        ck_assert_ptr_nonnull(strstr(err.msg, "chmod 600"));
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_regular_file_is_not_private)
+{
+    char other[160];
+
+    replace("secret");
+    snprintf(other, sizeof other, "%s.other", path);
+    ck_assert_int_eq(rename(path, other), 0);
+    ck_assert_int_eq(symlink(other, path), 0);
+    ck_assert_int_eq(read_private(), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "symbolic link"));
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(unlink(other), 0);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(read_private(), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "regular"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("small_file");
@@ -117,5 +167,8 @@ int main(void)
     tcase_add_test(tcase, only_the_owner_may_read_it);
     tcase_add_test(tcase, what_is_no_regular_file_is_neither_read_nor_replaced);
     tcase_add_test(tcase, a_folder_that_cannot_be_made_is_told_by_name);
+    tcase_add_test(tcase, what_is_private_is_read);
+    tcase_add_test(tcase, what_others_may_use_is_not_private);
+    tcase_add_test(tcase, what_is_no_regular_file_is_not_private);
     return run_suite("small_file", tcase);
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Two manifests on the disk, and what the private one notes. */
+#include "publish/inventory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static char dir[SUITE_FOLDER], path[64], private_path[64];
+static struct xd_error err;
+static struct xd_inventory *inventory;
+
+static const struct xd_object objects[] = {
+    {.read = (char[]){"https://a.example/d/o-0"},
+     .manage = (char[]){"https://a.example/d/o-0"},
+     .size = 9},
+    {.read = (char[]){"https://b.example/d/o-0"},
+     .manage = (char[]){"https://b.example/d/o-0"},
+     .size = 9}};
+
+static void setup(void)
+{
+    suite_folder(dir);
+    snprintf(path, sizeof path, "%s/f.xnd", dir);
+    snprintf(private_path, sizeof private_path, "%s/f.private.xnd", dir);
+    inventory = NULL;
+}
+
+static void teardown(void)
+{
+    xd_inventory_free(inventory);
+    unlink(path);
+    unlink(private_path);
+    ck_assert_int_eq(rmdir(dir), 0);
+}
+
+static void reopen(void)
+{
+    xd_inventory_free(inventory);
+    ck_assert_msg(xd_inventory_open(&inventory, path, "exnode", &err) == 0,
+                  "%s", err.msg);
+}
+
+static void write_both(bool is_over)
+{
+    char *private_text, *public_text;
+
+    ck_assert_msg(xd_inventory_texts(inventory, is_over, &private_text,
+                                     &public_text, &err) == 0,
+                  "%s", err.msg);
+    ck_assert_msg(
+        xd_inventory_write(inventory, private_text, public_text, &err) == 0,
+        "%s", err.msg);
+    xd_manifest_text_free(private_text);
+    xd_manifest_text_free(public_text);
+}
+
+/* A file with a copy on each of two stores. */
+static void upload(bool is_over)
+{
+    const struct xd_inventory_note note = {
+        .name = "0123456789abcdef0123456789abcdef", .extent_bytes = 9};
+
+    reopen();
+    ck_assert_int_eq(
+        xd_inventory_begin(inventory, &note, true, "f.bin", 9, &err), 0);
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(xd_inventory_add(inventory, (struct xd_range){0, 9},
+                                          &objects[i], NULL, &err),
+                         0);
+    write_both(is_over);
+    reopen();
+}
+
+START_TEST(what_is_to_be_removed_is_noted)
+{
+    const bool dropped[] = {true, false};
+    struct xd_inventory_note note;
+    uint64_t begin;
+
+    upload(true);
+    ck_assert(xd_inventory_is_private(inventory));
+    xd_inventory_begin_drop(inventory);
+    xd_inventory_drop(inventory, dropped);
+    ck_assert_int_eq(xd_inventory_set_pending(inventory, 0, &objects[0], &err),
+                     0);
+    write_both(false);
+    reopen();
+    ck_assert(!xd_inventory_is_unfinished(inventory, &note));
+    ck_assert_uint_eq(
+        xd_inventory_manifest(inventory)->files[0].extents[0].n_replicas, 1);
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &begin)->manage,
+                     objects[0].manage);
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &begin));
+    /* Until it is done. */
+    xd_inventory_begin_drop(inventory);
+    xd_inventory_unset_pending(inventory, objects[0].manage);
+    write_both(true);
+    reopen();
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &begin));
+}
+END_TEST
+
+START_TEST(an_upload_that_is_not_complete_is_known)
+{
+    struct xd_inventory_note note;
+
+    upload(false);
+    ck_assert(xd_inventory_is_unfinished(inventory, &note));
+    ck_assert_uint_eq(note.extent_bytes, 9);
+}
+END_TEST
+
+START_TEST(what_others_may_read_is_not_opened)
+{
+    struct xd_inventory *other;
+
+    upload(true);
+    ck_assert_int_eq(chmod(private_path, 0644), 0);
+    ck_assert_int_eq(xd_inventory_open(&other, path, "exnode", &err), XD_E_IO);
+    ck_assert_ptr_null(other);
+    ck_assert_ptr_nonnull(strstr(err.msg, "f.private.xnd"));
+}
+END_TEST
+
+START_TEST(without_a_private_one_the_other_is_read)
+{
+    upload(true);
+    ck_assert_int_eq(unlink(private_path), 0);
+    reopen();
+    ck_assert(!xd_inventory_is_private(inventory));
+    ck_assert_ptr_nonnull(xd_inventory_manifest(inventory));
+}
+END_TEST
+
+/* What is handed out notes nothing. */
+START_TEST(a_note_in_the_other_one_is_none)
+{
+    struct xd_inventory_note note;
+    uint64_t begin;
+
+    upload(false);
+    ck_assert_int_eq(rename(private_path, path), 0);
+    reopen();
+    ck_assert(!xd_inventory_is_unfinished(inventory, &note));
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &begin));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tcase = tcase_create("inventory");
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, what_is_to_be_removed_is_noted);
+    tcase_add_test(tcase, an_upload_that_is_not_complete_is_known);
+    tcase_add_test(tcase, what_others_may_read_is_not_opened);
+    tcase_add_test(tcase, without_a_private_one_the_other_is_read);
+    tcase_add_test(tcase, a_note_in_the_other_one_is_none);
+    return run_suite("inventory", tcase);
+}
