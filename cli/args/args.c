@@ -486,6 +486,7 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_STRIPE:
     case OPTION_HEAL:
     case OPTION_FOR:
+    case OPTION_PRESIGN:
     case OPTION_FROM:
     case OPTION_KEEP_OBJECTS:
         return publish_take(&a->publish, row, value);

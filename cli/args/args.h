@@ -73,6 +73,7 @@ struct publish_args {
     uint64_t copies;   /* 0: not given */
     uint64_t extent;   /* bytes; 0: not given */
     double lifetime_s; /* --for; 0: not given */
+    double presign_s;  /* --presign; 0: not given */
     bool stripes, heals;
     char *from; /* drop: a copy likewise; or NULL */
     bool keeps_objects;

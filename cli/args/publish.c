@@ -48,14 +48,13 @@ static int set_extent(struct publish_args *p, const char *value)
         value, LEAST_EXTENT);
 }
 
-static int set_lifetime(struct publish_args *p, const char *value)
+static int set_lifetime(double *out, const char *name, const char *value)
 {
-    if (quantity_lifetime(&p->lifetime_s, value) && p->lifetime_s >= 1)
+    if (quantity_lifetime(out, value) && *out >= 1)
         return 0;
-    return words_usage(
-        "invalid lifetime '%s': use a number and a unit of at least a "
-        "second, such as 12h or 30d",
-        value);
+    return words_usage("invalid %s '%s': use a number and a unit of at least a "
+                       "second, such as 12h or 30d",
+                       name, value);
 }
 
 static int set_from(struct publish_args *p, char *value)
@@ -83,7 +82,9 @@ int publish_take(struct publish_args *p, const struct option_row *row,
     if (row->id == OPTION_EXTENT)
         return set_extent(p, value);
     if (row->id == OPTION_FOR)
-        return set_lifetime(p, value);
+        return set_lifetime(&p->lifetime_s, row->name, value);
+    if (row->id == OPTION_PRESIGN)
+        return set_lifetime(&p->presign_s, row->name, value);
     if (row->id == OPTION_FROM)
         return set_from(p, value);
     if (row->id == OPTION_HEAL)

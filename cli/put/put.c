@@ -62,6 +62,7 @@ static int make(struct put *p, struct xd_error *err)
                                         .copies = (unsigned)a->copies,
                                         .stripes = a->stripes,
                                         .extent_bytes = a->extent,
+                                        .presign_s = (uint64_t)a->presign_s,
                                         .lifetime_s = (uint64_t)a->lifetime_s};
 
     xd_options_set_log(p->args->options, log_print, &p->log);

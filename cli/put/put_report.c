@@ -24,12 +24,12 @@ static enum xd_depot_state depot_state(enum xd_store_state state)
     return XD_DEPOT_IDLE;
 }
 
-/* What follows "://", which is what people know a store by. */
+/* What people know a store by: without the scheme, but for a bucket. */
 static const char *short_name(const char *url)
 {
     const char *name = strstr(url, "://");
 
-    return name != NULL ? name + 3 : url;
+    return name != NULL && strncmp(url, "s3:", 3) != 0 ? name + 3 : url;
 }
 
 static void take_store(struct snapshot_depot *d, const struct xd_store_stats *s,

@@ -55,6 +55,10 @@ struct xd_upload_wish {
     uint64_t extent_bytes; /* 0: 256 MiB, or with `stripes` about 16 for each
                               store and copy, but 1 MiB at least */
     uint64_t
+        presign_s; /* the URLs in the manifest are presigned for so long, by
+                           stores that can (S3): anybody can read by them, though
+                           the bucket is private; 0: they are plain */
+    uint64_t
         lifetime_s; /* of objects on stores that let them expire; 0: as long
                             as the store allows, a day at most */
 };
@@ -113,7 +117,7 @@ XD_BEGIN_DECLS
  * Ownership: *out is the caller's, to release with xd_upload_free(); copies
  *            `wish` and `o` (NULL: the defaults).
  * Blocks:    on the disk.
- * Errors:    INVAL (no store, one twice, more copies than stores, an URL that is
+ * Errors:    INVAL (no store, URLs that no store presigns for so long, one twice, more copies than stores, an URL that is
  *            none of a store), IO (the file cannot be read; a manifest is there
  *            already, and the option force does not replace it; another upload
  *            writes it), MANIFEST (what

@@ -131,6 +131,7 @@ int xd_upload_begin(struct xd_upload **out, struct xd_upload_wish *out_wish,
         return rc;
     }
     u->copies = xd_wish_copies(out_wish);
+    u->presign_s = out_wish->presign_s;
     *out = u;
     return 0;
 }
@@ -183,6 +184,24 @@ static int open_store(struct xd_upload_worker *w, const char *text,
     return rc;
 }
 
+/* Whether the store presigns URLs for as long as is wanted.  Errors: INVAL. */
+static int check_presign(const struct xd_upload_worker *w, uint64_t seconds,
+                         struct xd_error *err)
+{
+    const uint64_t most = xd_store_most_presign(w->store);
+
+    if (seconds == 0 || seconds <= most)
+        return 0;
+    if (most == 0)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: only S3 has URLs that are presigned", w->stats.url);
+    return xd_fail(err, XD_E_INVAL,
+                   "%s: a presigned URL is good for %llu s at most, and %llu "
+                   "are wanted",
+                   w->stats.url, (unsigned long long)most,
+                   (unsigned long long)seconds);
+}
+
 static int make_lanes(struct xd_upload_worker *w, struct xd_error *err)
 {
     int rc = 0;
@@ -217,6 +236,8 @@ static int make_workers(struct xd_upload *u, const struct xd_upload_wish *wish,
         w->stats.struct_size = sizeof w->stats;
         u->n_workers++;
         rc = open_store(w, wish->stores[i], wish->lifetime_s, err);
+        if (rc == 0)
+            rc = check_presign(w, wish->presign_s, err);
         if (rc == 0)
             rc = make_lanes(w, err);
         for (size_t k = 0; rc == 0 && k < i; k++)

@@ -168,17 +168,39 @@ static void note_sent_locked(struct xd_upload_worker *w)
     w->sent_now = 0;
 }
 
+/* What the manifest names it by is good for a while, if that is wanted. */
+static int presign(struct xd_upload_worker *w, struct xd_upload_lane *lane,
+                   struct xd_error *err)
+{
+    const uint64_t seconds = w->upload->presign_s;
+    const int64_t now = (int64_t)xd_unix_time() + w->clock_off_s;
+    char *url;
+    int rc;
+
+    if (seconds == 0)
+        return 0;
+    rc = xd_store_presign(w->store, lane->object.manage, now, seconds, &url,
+                          err);
+    if (rc < 0)
+        return rc;
+    xd_free(lane->object.read);
+    lane->object.read = url;
+    lane->object.expires_at = now + (int64_t)seconds;
+    return 0;
+}
+
 void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
 {
     struct xd_upload *u = w->upload;
     const uint64_t length = xd_range_length(lane->range);
     struct xd_error error;
+    const int rc = presign(w, lane, &error);
 
     xd_mutex_lock(&u->lock);
     note_sent_locked(w);
     unset_pending_locked(lane);
-    if (xd_inventory_add(u->inventory, lane->range, &lane->object,
-                         u->digests[lane->extent], &error) < 0) {
+    if (rc < 0 || xd_inventory_add(u->inventory, lane->range, &lane->object,
+                                   u->digests[lane->extent], &error) < 0) {
         xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
         xd_upload_fail_locked(u, &error);
     } else {

@@ -6,8 +6,10 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import stat
+import subprocess
 import sys
 import time
 from hashlib import sha256
@@ -561,3 +563,36 @@ def test_mistakes_with_heal_are_answered(lab, words, said):
     run = lab.xdownload("check", *words, report=False)
     assert run.rc == 2, run.err
     assert said in run.err
+
+
+# ---- the rest of the world ----
+
+@pytest.mark.skipif(not shutil.which("aria2c"), reason="aria2 is missing")
+def test_aria2_fetches_what_was_put(lab):
+    data = source(lab, 2 * MIB)
+    with stores(None, None) as depots:
+        assert put(lab, depots, "-o", "film.meta4").rc == 0
+        done = subprocess.run(
+            ["aria2c", "-q", "-d", "aria", "--check-integrity=true",
+             "film.meta4"], cwd=lab.work, check=False, timeout=PATIENCE)
+    assert done.returncode == 0
+    assert lab.read("aria/film.bin") == data
+
+
+def test_the_rate_is_that_of_all_stores_together(lab):
+    size = MIB
+    source(lab, size)
+    with stores(None, None) as depots:
+        run = put(lab, depots, "--limit-rate", "1m", "--report", "r.json")
+        assert run.rc == 0, run.err
+        took = report(lab, "r.json")["seconds"]
+    assert 2 * size / took < 1.5 * MIB
+
+
+def test_presigned_urls_are_for_s3(lab):
+    source(lab, 1000)
+    with stores(None) as (d,):
+        run = put(lab, [d], "--presign", "1h")
+        assert run.rc == 2
+        assert "only S3" in run.err
+        assert not d.requests

@@ -103,6 +103,31 @@ def test_what_passes_is_no_failure(lab, faults):
         assert_put(lab, run, data, depot.objects)
 
 
+def test_urls_are_presigned_for_a_while(lab):
+    with S3Depot() as depot:
+        run, data = put(lab, depot.endpoint, "--presign", "1h", size=SMALL)
+        assert run.rc == 0, run.err
+        public = lab.read("film.xnd").decode()
+        assert "X-Amz-Expires=3600" in public and "X-Amz-Signature=" in public
+        assert 'name="end"' in public
+        assert SECRET_KEY not in public and "X-Amz" not in run.err
+        fetched = lab.xdownload("-o", "back", "film.xnd", report=False)
+        assert fetched.rc == 0, fetched.err
+        assert lab.read("back") == data
+
+
+@pytest.mark.parametrize("token,time,most", [(None, "8d", 604800),
+                                             ("t", "13h", 43200)])
+def test_no_url_is_presigned_for_longer_than_it_is_good(lab, token, time, most):
+    if token:
+        lab.environment["AWS_SESSION_TOKEN"] = token
+    with S3Depot(token=token) as depot:
+        run, _ = put(lab, depot.endpoint, "--presign", time, size=SMALL)
+        assert run.rc == 2, run.err
+        assert f"{most} s at most" in run.err
+        assert not depot.requests
+
+
 @pytest.mark.parametrize("off,words", [(7200, "slow"), (-90000, "fast")])
 def test_a_clock_that_is_wrong_is_named_once(lab, off, words):
     with S3Depot(off=off) as depot:
