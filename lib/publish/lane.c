@@ -120,6 +120,14 @@ static void look_at_clock(struct xd_upload_worker *w, int64_t off_s)
            off_s > 0 ? "slow" : "fast");
 }
 
+/* What is there already may be what this very task has sent, over a connection that
+ * broke off: it is looked at by the name that it was to have. */
+static bool keeps_names(const struct xd_task_result *result)
+{
+    return result->state == XD_TASK_FAILED &&
+           result->failure == XD_TASK_EXISTS && !result->object->manage;
+}
+
 void xd_lane_note_end(void *user, unsigned task,
                       const struct xd_task_result *result)
 {
@@ -137,7 +145,7 @@ void xd_lane_note_end(void *user, unsigned task,
     lane->is_same = lane->state == XD_LANE_PROVES && result->bytes &&
                     result->n_bytes == n &&
                     memcmp(result->bytes, lane->bytes, n) == 0;
-    if (lane->state != XD_LANE_PUTS || !result->object ||
+    if (lane->state != XD_LANE_PUTS || !result->object || keeps_names(result) ||
         take_object(lane, result->object))
         return;
     lane->is_done = false;
@@ -178,7 +186,6 @@ void xd_lane_put(lane_t *lane)
           &(struct xd_task_order){.kind = XD_TASK_PUT,
                                   .name = lane->name,
                                   .size = length_of(lane),
-                                  .until = u->until,
                                   .hash = on_hash,
                                   .user = lane});
 }

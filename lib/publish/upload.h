@@ -138,8 +138,6 @@ struct xd_upload {
     bool makes_manifest; /* of a file that had none */
     struct xd_heal heal; /* guarded by lock, once it runs */
     uint64_t presign_s;  /* as in struct xd_upload_wish */
-    int64_t until; /* objects are to live so long, in seconds since 1970; 0: not
-                      said */
     struct xd_hold hold; /* of its manifests */
 
     struct xd_net_context *context;

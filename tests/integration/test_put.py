@@ -239,7 +239,8 @@ def test_a_busy_store_is_asked_again(lab):
         assert report(lab)["stores"][0]["failures"] == 1
 
 
-@pytest.mark.parametrize("fault,n_puts", [("stores_and_hangs_up_once", 1),
+@pytest.mark.parametrize("fault,n_puts", [("takes_it_twice", 1),
+                                          ("stores_and_hangs_up_once", 1),
                                           ("cuts_and_hangs_up_once", 2)])
 def test_what_an_attempt_has_left_is_looked_at(lab, fault, n_puts):
     data = source(lab, MIB)

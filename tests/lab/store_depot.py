@@ -77,6 +77,12 @@ class Faults:
         return 201 if whole else None
 
     @staticmethod
+    def takes_it_twice(h, body):
+        """As where a client's library has sent it again, unseen."""
+        h.store.objects[h.path] = body
+        return 412
+
+    @staticmethod
     def hangs_up(_h, _body):
         return None
 
