@@ -122,6 +122,14 @@ struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent)
     return p->extents[extent].range;
 }
 
+size_t xd_plan_find(const struct xd_plan *p, uint64_t begin)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->extents[i].range.begin == begin)
+            return i;
+    return XD_PLAN_NONE;
+}
+
 /* Bytes of the extents that a copy is missing of, and not under way. */
 static uint64_t unsent(const struct xd_plan *p)
 {

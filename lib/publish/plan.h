@@ -48,6 +48,9 @@ void xd_plan_ready(struct xd_plan *p, size_t n);
 size_t xd_plan_n_extents(const struct xd_plan *p);
 struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
 
+/* The extent that begins there; XD_PLAN_NONE: none does. */
+size_t xd_plan_find(const struct xd_plan *p, uint64_t begin);
+
 /* The extent that the store is to be sent now, which is under way then; or
  * XD_PLAN_NONE. */
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);

@@ -131,7 +131,7 @@ static bool take_pending_locked(struct xd_upload_worker *w)
 
     for (size_t i = 0;
          (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
-        const size_t extent = (size_t)(begin / u->note.extent_bytes);
+        const size_t extent = xd_plan_find(u->plan, begin);
 
         if (!xd_store_has(w->store, o->manage))
             continue;

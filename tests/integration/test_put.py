@@ -546,6 +546,29 @@ def test_what_no_depot_has_is_named_and_the_rest_is_replaced(lab):
             [str(MIB), str(2 * MIB)])
 
 
+def test_a_heal_that_is_killed_goes_on(lab):
+    data = source(lab, 4 * MIB)
+    with stores(None, None, None) as (first, bad, new):
+        assert put(lab, [first, bad], "--extent", "2m").rc == 0
+        bad.objects = {p: v for p, v in bad.objects.items()
+                       if p.endswith("-0")}
+        new.rate = 1e6
+        run = lab.start("check", "film.bin.xnd", "--heal", *to([new]),
+                        "--extent", "512k", report=False)
+        wait_until(lambda: new.objects, "an object")
+        run.kill()
+        new.rate = 0
+        run = heal(lab, [new], "--extent", "512k")
+        assert run.rc == 0, run.err
+        assert b"".join(v for _, v in sorted(
+            new.objects.items(), key=lambda o: int(o[0].rsplit("-", 1)[1]))
+        ) == data[2 * MIB:]
+        assert not any(str(bad.port) in u for e, urls in replicas(lab).items()
+                       for u in urls if e[0] >= 2 * MIB)
+        first.objects.clear()
+        assert_fetched(lab, data)
+
+
 def test_a_sound_file_is_not_healed(lab):
     source(lab, MIB)
     with stores(None, None) as (first, new):

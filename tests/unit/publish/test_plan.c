@@ -147,6 +147,27 @@ START_TEST(more_copies_than_are_wanted_are_not_missing)
 }
 END_TEST
 
+START_TEST(an_extent_is_found_by_its_first_byte)
+{
+    begin(1, true, 3, 1);
+    ck_assert_uint_eq(xd_plan_find(plan, 2 * MIB), 2);
+    ck_assert_uint_eq(xd_plan_find(plan, MIB + 1), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_find(plan, 3 * MIB), XD_PLAN_NONE);
+}
+END_TEST
+
+START_TEST(what_an_earlier_run_has_begun_is_under_way)
+{
+    begin(2, true, 1, 1);
+    ck_assert(xd_plan_take(plan, 0, 1));
+    ck_assert(!xd_plan_take(plan, 0, 0));
+    ck_assert(!xd_plan_take(plan, XD_PLAN_NONE, 0));
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    xd_plan_done(plan, 0, 1, now);
+    ck_assert_uint_eq(xd_plan_missing(plan), 0);
+}
+END_TEST
+
 START_TEST(only_what_is_ready_is_sent)
 {
     begin(1, true, 2, 1);
@@ -285,6 +306,8 @@ int main(void)
     tcase_add_test(tcase, no_store_gets_two_copies_of_an_extent);
     tcase_add_test(tcase, what_is_held_or_forbidden_is_not_sent);
     tcase_add_test(tcase, more_copies_than_are_wanted_are_not_missing);
+    tcase_add_test(tcase, an_extent_is_found_by_its_first_byte);
+    tcase_add_test(tcase, what_an_earlier_run_has_begun_is_under_way);
     tcase_add_test(tcase, only_what_is_ready_is_sent);
     tcase_add_test(tcase, it_is_stuck_when_no_store_may_get_what_is_missing);
     tcase_add_test(tcase, what_has_failed_is_sent_again);
