@@ -47,13 +47,30 @@ static void count_in_order(lane_t *lane, uint64_t at, const void *data,
     lane->n_sent = at + len;
 }
 
+bool xd_lane_must_wait(const lane_t *lane)
+{
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++) {
+        const lane_t *other = &lane->worker->lanes[i];
+
+        if (other->state == XD_LANE_PUTS && other->began < lane->began &&
+            other->n_sent < length_of(other))
+            return true;
+    }
+    return false;
+}
+
 int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
                      size_t len, struct xd_error *err)
 {
     struct xd_upload_worker *w = user;
     lane_t *lane = &w->lanes[task];
-    int rc = xd_origin_read(origin_of(lane), w->index, lane->range.begin + at,
-                            to, len, err);
+    int rc;
+
+    lane->is_held = xd_lane_must_wait(lane);
+    if (lane->is_held)
+        return XD_E_AGAIN;
+    rc = xd_origin_read(origin_of(lane), w->index, lane->range.begin + at, to,
+                        len, err);
 
     if (rc < 0)
         return rc;
@@ -178,7 +195,7 @@ void xd_lane_put(lane_t *lane)
              lane->range.begin);
     lane->began = xd_now();
     lane->n_sent = 0;
-    lane->in_order = false;
+    lane->in_order = lane->is_held = false;
     lane->samples_left = 1;
     xd_object_fini(&lane->object);
     lane->object = (struct xd_object){.read = NULL};

@@ -74,6 +74,7 @@ struct xd_upload_lane {
     /* What was sent of it, if that was in order. */
     struct xd_hasher *sent;
     uint64_t n_sent;
+    bool is_held; /* it waits until the other lane has sent all of its own */
     bool in_order;
 
     struct xd_range sample; /* of the object */
@@ -185,6 +186,10 @@ void xd_lane_resume(
     struct xd_upload_lane *lane);               /* what an earlier run began */
 void xd_lane_step(struct xd_upload_lane *lane); /* what it did has ended */
 void xd_lane_fini(struct xd_upload_lane *lane);
+
+/* Whether what it sends has to wait: at most one extent of a store is under way
+ * that would have to be sent again. */
+bool xd_lane_must_wait(const struct xd_upload_lane *lane);
 
 /* For the tasks. */
 int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,

@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "publish/upload.h"
 
-#define TICK (XD_SECOND / 10) /* in which what was sent is counted */
+#define TICK (XD_SECOND / 10)  /* in which what was sent is counted */
+#define SHORT_TICK (5 * XD_MS) /* while an extent waits for another */
 
 /* The next extent begins when so little is left of the one before: the line is
  * not idle while that is read back. */
@@ -291,6 +292,24 @@ static void rest_locked(struct xd_upload_worker *w)
         (void)xd_cond_wait_until(&u->work_ready, &u->lock, now + XD_SECOND);
 }
 
+/* Extents whose turn to be sent it is now.  Returns whether one waits still. */
+static bool resume(struct xd_upload_worker *w)
+{
+    bool waits = false;
+
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++) {
+        struct xd_upload_lane *lane = &w->lanes[i];
+
+        if (lane->state != XD_LANE_PUTS || !lane->is_held)
+            continue;
+        lane->is_held = xd_lane_must_wait(lane);
+        waits |= lane->is_held;
+        if (!lane->is_held)
+            xd_tasks_resume(w->tasks, i);
+    }
+    return waits;
+}
+
 /* Go on with what is under way, and see what became of it.  False: the upload
  * ends. */
 static bool carry_on(struct xd_upload_worker *w)
@@ -298,7 +317,7 @@ static bool carry_on(struct xd_upload_worker *w)
     struct xd_upload *u = w->upload;
     bool goes_on;
 
-    xd_tasks_poll(w->tasks, xd_now() + TICK);
+    xd_tasks_poll(w->tasks, xd_now() + (resume(w) ? SHORT_TICK : TICK));
     for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
         while (w->lanes[i].has_ended)
             xd_lane_step(&w->lanes[i]);

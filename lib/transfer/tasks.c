@@ -71,7 +71,7 @@ static int64_t on_read(void *user, unsigned slot, uint64_t at, void *to,
         return read_text(&c->call, at, to, len);
     n = t->handler->read(t->handler->user, c->task, c->call.body.begin + at, to,
                          len, &c->failure);
-    if (n < 0)
+    if (n < 0 && n != XD_E_AGAIN)
         t->running[c->task].failure = c->failure;
     return n;
 }
@@ -257,6 +257,13 @@ static void stop_calls(struct xd_tasks *t, unsigned task)
     for (unsigned i = 0; i < t->n_calls; i++)
         if (t->calls[i].is_busy && t->calls[i].task == task)
             xd_runner_stop(t->runner, i);
+}
+
+void xd_tasks_resume(struct xd_tasks *t, unsigned task)
+{
+    for (unsigned i = 0; i < t->n_calls; i++)
+        if (t->calls[i].is_busy && t->calls[i].task == task)
+            xd_runner_resume(t->runner, i);
 }
 
 void xd_tasks_stop(struct xd_tasks *t, unsigned task)

@@ -26,8 +26,8 @@ struct xd_tasks;
 struct xd_tasks_handler {
     void *user;
     /* Up to `len` bytes of the object from `at` on, of a PUT; how many they are,
-     * at least one, or < 0, which ends the task.  Bytes may be asked for again,
-     * and in any order.  Blocks: on the disk. */
+     * at least one; XD_E_AGAIN: none now, until xd_tasks_resume(); another code
+     * ends the task.  Bytes may be asked for again, and in any order.  Blocks: on the disk. */
     int64_t (*read)(void *user, unsigned task, uint64_t at, void *to,
                     size_t len, struct xd_error *err);
     /* Exactly once for each start() that succeeded.  `result` ends with the
@@ -57,6 +57,9 @@ void xd_tasks_free(struct xd_tasks *t);
  * handler is not called. */
 int xd_tasks_start(struct xd_tasks *t, unsigned task,
                    const struct xd_task_order *order, struct xd_error *err);
+
+/* Ask a task for bytes again, of which it had none. */
+void xd_tasks_resume(struct xd_tasks *t, unsigned task);
 
 /* The task ends soon, with CANCELED unless it was done; a free one: nothing. */
 void xd_tasks_stop(struct xd_tasks *t, unsigned task);

@@ -354,11 +354,11 @@ def test_wrong_usage_is_2(lab, args):
 
 
 @pytest.mark.parametrize("args, takers", [
-    (["--json", "m"], "show, play, bench and check"),
+    (["--json", "m"], "show, play, bench, check, drop and renew"),
     (["--repair", "m"], "verify"),
     (["show", "--limit-rate", "1m", "m"],
-     "get, verify, play, serve, bench, make, check and put"),
-    (["verify", "--report", "r", "m", "f"], "get and put"),
+     "get, verify, play, serve, bench, make, check, put and add"),
+    (["verify", "--report", "r", "m", "f"], "get, put and add"),
 ])
 def test_an_option_of_another_subcommand_names_those_that_take_it(lab, args,
                                                                   takers):

@@ -121,7 +121,7 @@ def world(lab):
 
 
 # Of these, hosts are stores, which take what the command sends them.
-PUBLISHES = r"xdownload (put|add|drop|renew|check .*--heal|film.mkv.xnd)\b"
+PUBLISHES = r"xdownload (put|add|drop|renew|check .*--heal|check film.mkv|film.mkv.xnd)\b"
 
 
 class Stores:

@@ -315,6 +315,7 @@ def kill_and_go_on(lab, seed, n_kills):
             run = start(lab, depots, *words)
             time.sleep(rng.uniform(0, 0.6))
             run.kill()
+            run.popen.wait()
         for d in depots:
             d.rate = 0
         run = put(lab, depots, *words)
@@ -447,6 +448,7 @@ def test_an_addition_that_is_killed_goes_on(lab):
                         report=False)
         wait_until(lambda: len(second.objects) >= 2, "two objects")
         run.kill()
+        run.popen.wait()
         second.rate = 0
         run = add(lab, [second], "--extent", "1m")  # it has its extents
         assert run.rc == 0, run.err
@@ -557,6 +559,7 @@ def test_a_heal_that_is_killed_goes_on(lab):
                         "--extent", "512k", report=False)
         wait_until(lambda: new.objects, "an object")
         run.kill()
+        run.popen.wait()
         new.rate = 0
         run = heal(lab, [new], "--extent", "512k")
         assert run.rc == 0, run.err
