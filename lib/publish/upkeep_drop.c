@@ -339,7 +339,7 @@ static int select_objects(struct drop *d, struct xd_error *err)
     struct xd_upkeep *u = d->upkeep;
     struct xd_upkeep_row **rows =
         xd_alloc(u->n + 1, sizeof(struct xd_upkeep_row *));
-    struct names kept = {NULL};
+    struct names kept = {.list = NULL};
     size_t n = 0;
     int rc = rows ? list_kept(d, &kept, err) : xd_fail_nomem(err);
 

@@ -318,11 +318,13 @@ END_TEST
 
 START_TEST(new_allocation_has_three_capabilities)
 {
+#define ODD                                       \
+    "IBP://other/0#k/1/READ ibp:///0#k/22/WRITE " \
+    "ibp://[::1]:7/0#k/333/MANAGE"
     static const char *const good[] = {
         READ_OF " " WRITE_OF " " MANAGE_OF,
         "  " READ_OF "  " WRITE_OF "   " MANAGE_OF "  ",
-        "IBP://other/0#k/1/READ ibp:///0#k/22/WRITE ibp://[::1]:7/0#k/333/"
-        "MANAGE",
+        ODD,
     };
     static const char *const bad[] = {
         "",
