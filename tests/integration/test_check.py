@@ -333,13 +333,17 @@ def test_an_allocation_that_is_gone_is_dead(lab):
 # ---- without hashes ----
 
 def copies(lab, letters, size=SIZE):
-    """Depots of which those with one letter have the same file."""
+    """Depots of which those with one letter have the same file; all of these
+    are of the same age."""
     contents = {}
     for letter in letters:
         data = bytes_of(size)
         contents.setdefault(letter, data if letter == "a" else
                             flipped(data, 100 + ord(letter)))
-    return [lab.depot(files={"f.bin": contents[c]}) for c in letters]
+    depots = [lab.depot(files={"f.bin": contents[c]}) for c in letters]
+    for path in lab.folder.glob("www-*/f.bin"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    return depots
 
 
 # What the depots have, and the verdicts on them.
