@@ -14,10 +14,6 @@
  * not idle while that is read back. */
 #define OVERLAP XD_SECOND
 
-#define FIRST_PAUSE \
-    (XD_SECOND / 4) /* after a failure; each next one doubles it */
-#define LONGEST_PAUSE (30 * XD_SECOND)
-
 static bool is_busy(const struct xd_upload_worker *w)
 {
     for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
@@ -226,15 +222,6 @@ static void drop_locked(struct xd_upload_worker *w)
     w->stats.state = XD_STORE_FAILED;
 }
 
-static xd_usec pause_after(unsigned failures, xd_usec wanted)
-{
-    xd_usec pause =
-        failures < 8 ? FIRST_PAUSE << (failures - 1) : LONGEST_PAUSE;
-
-    pause = pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE;
-    return pause > wanted ? pause : wanted;
-}
-
 /* Returns whether the store is given up. */
 static bool count_failure_locked(struct xd_upload_worker *w,
                                  const struct xd_upload_lane *lane)
@@ -251,7 +238,10 @@ static bool count_failure_locked(struct xd_upload_worker *w,
         drop_locked(w);
         return true;
     }
-    w->retry_at = xd_now() + pause_after(w->failures, lane->pause);
+    w->retry_at =
+        xd_now() +
+        xd_runner_pause(&(struct xd_outcome){.retry_after = lane->pause},
+                        w->failures);
     w->stats.state = XD_STORE_PAUSED;
     return false;
 }

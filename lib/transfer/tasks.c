@@ -284,11 +284,6 @@ const struct xd_object *xd_tasks_object(const struct xd_tasks *t, unsigned task)
     return result.object;
 }
 
-bool xd_tasks_is_busy(const struct xd_tasks *t, unsigned task)
-{
-    return t->running[task].task != NULL;
-}
-
 /* Go on with each task as far as that can be done without waiting. */
 static bool step(struct xd_tasks *t)
 {

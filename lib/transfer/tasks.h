@@ -69,8 +69,6 @@ void xd_tasks_stop(struct xd_tasks *t, unsigned task);
 const struct xd_object *xd_tasks_object(const struct xd_tasks *t,
                                         unsigned task);
 
-bool xd_tasks_is_busy(const struct xd_tasks *t, unsigned task);
-
 /* Move bytes until something happened, wakeup(), or the moment `until`.  May
  * return earlier with nothing done. */
 void xd_tasks_poll(struct xd_tasks *t, xd_usec until);
