@@ -336,7 +336,7 @@ def test_an_upload_that_is_killed_goes_on(lab):
     assert kill_and_go_on(lab, 1, 1) <= 3
 
 
-@pytest.mark.skipif("XD_SLOW" not in os.environ, reason="slow")
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_whenever_it_is_killed(lab, seed):
     assert kill_and_go_on(lab, seed, 1) <= 3
