@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A mesh: nodes that cache the files of some origins in chunks, and which of
+ * them hold which chunk.
+ *
+ *     origin ---> node that ranks first ---> other nodes ---> clients
+ *                 for the chunk (HRW)
+ *
+ * Nodes are plain HTTP caches.  What makes them a mesh is that all clients, and
+ * the nodes, rank them alike for each chunk: by highest random weight (Thaler
+ * and Ravishankar, 1998), so that one node more or less moves only its share of
+ * the chunks.  A rank depends on the ids of nodes, never on their addresses.
+ *
+ * A mesh is a text, which is handed to clients:
+ *
+ *     xdownload nodes 1
+ *     chunk 4m
+ *     hops 2
+ *     origin https://releases.example.com/
+ *     node a http://10.0.0.1:8080
+ *     node b http://10.0.0.2:8080 http://b.example:8080
+ *
+ * A line that is empty or begins with '#' says nothing.  The addresses of a node
+ * are those of one server.
+ *
+ * Pure: no files, no sockets.  A mesh is immutable once made.
+ */
+#ifndef XD_MESH_MESH_H
+#define XD_MESH_MESH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/url.h"
+
+#define XD_MESH_NODES_MAX 1024
+#define XD_MESH_ORIGINS_MAX 256
+#define XD_MESH_ID_MAX 32 /* letters, digits, '-', '_' and '.' */
+#define XD_MESH_CHUNK_LEAST ((uint64_t)64 << 10)
+#define XD_MESH_CHUNK_MOST ((uint64_t)1 << 30)
+
+/* What requests to a node say, and its answers. */
+#define XD_MESH_MATCH "Xd-Match" /* the strong ETag that the origin gave the
+                                    file; absent: it gave none */
+#define XD_MESH_OWNER "Xd-Owner" /* id of the node that is to ask the origin for
+                                    the chunk: the first by rank that lives */
+#define XD_MESH_HOP "Xd-Hop"     /* id of the node that asks another one */
+#define XD_MESH_NODE "Xd-Node"   /* in an answer: id of the node */
+#define XD_MESH_CACHE "Xd-Cache" /* in an answer: HIT, MISS, ... as nginx says */
+
+struct xd_mesh_node {
+    char *id;
+    char **addresses; /* "http://host:port" or "https://...", without a path */
+    size_t n_addresses;
+    uint64_t weight_seed; /* of the id */
+};
+
+struct xd_mesh {
+    uint64_t chunk; /* bytes: a multiple of 4 KiB */
+    unsigned hops;  /* 1: each node asks the origin; 2: only the owner does */
+    char **origins; /* URLs that end with '/', in normal form: lower-case scheme
+                       and host, no default port */
+    size_t n_origins;
+    struct xd_mesh_node *nodes;
+    size_t n_nodes;
+};
+
+/*
+ * Parse the text of a mesh.  `name` is for sentences.
+ * Ownership: *out is the caller's, to release with xd_mesh_free(); NULL after an
+ *            error.
+ * Errors:    MANIFEST (with the line), NOMEM.
+ */
+int xd_mesh_parse(struct xd_mesh **out, const void *text, size_t len,
+                  const char *name, struct xd_error *err);
+void xd_mesh_free(struct xd_mesh *m); /* NULL does nothing */
+
+/* The text; NULL when out of memory.  Release with xd_free(). */
+char *xd_mesh_write(const struct xd_mesh *m);
+
+/* Whether the mesh may be asked for the file of `u`: http or https, at one of the
+ * origins, without login, query of a presigned URL, or a path that two servers
+ * could read differently ("..", "//", encoded slashes, ...). */
+bool xd_mesh_takes(const struct xd_mesh *m, const struct xd_url *u);
+
+/*
+ * The URL of that file at a node, by its address number `address`:
+ *     http://10.0.0.1:8080/https/releases.example.com/12/a.iso
+ * NULL when out of memory.  Release with xd_free().
+ */
+char *xd_mesh_url(const struct xd_mesh *m, size_t node, size_t address,
+                  const struct xd_url *u);
+
+/* What stands for a file in ranks: of its URL at the origin, whatever version it
+ * has. */
+uint64_t xd_mesh_file_key(const struct xd_url *u);
+
+/*
+ * The first `n` nodes (at most n_nodes) by rank for a chunk of a file, best
+ * first, into out[].  Two nodes never tie: equal weights are ordered by id.
+ */
+void xd_mesh_rank(const struct xd_mesh *m, uint64_t file_key, uint64_t chunk,
+                  unsigned *out, unsigned n);
+
+#endif
