@@ -17,6 +17,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 STEP = 16 << 10  # bytes taken at a time
+SHUTDOWN = 0.01  # seconds in which it is noticed
 
 
 class Faults:
@@ -236,7 +237,8 @@ class StoreDepot:
         time.sleep(wait)
 
     def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(SHUTDOWN,),
+                         daemon=True).start()
         return self
 
     def __exit__(self, *_error):
