@@ -90,6 +90,7 @@ class Faults:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # an answer is written in two parts
 
     @property
     def store(self):
