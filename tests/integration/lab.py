@@ -326,6 +326,11 @@ class Process:
             return 0
         return int(re.search(r"Threads:\s+(\d+)", status)[1])
 
+    def bytes_read(self):
+        """From files and sockets, so far."""
+        counts = Path(f"/proc/{self.pid}/io").read_text()
+        return int(re.search(r"rchar: (\d+)", counts)[1])
+
     def memory(self):
         """Bytes that it holds of its own, without what is in files."""
         return self._bytes_of("RssAnon")

@@ -698,7 +698,9 @@ def test_a_flood_does_not_hold_up_a_complete_file(world, flood):
     assert flood.n_floods and world.got(run, "file") == world.data
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--max-time"])
+@pytest.mark.parametrize("how", [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    pytest.param("--max-time", marks=pytest.mark.slow)])
 def test_a_flood_does_not_hold_up_the_end(world, flood, how):
     options = [] if isinstance(how, int) else [how, "2s"]
     process = world.start([flood], "none", "file", "adaptive", *options)
@@ -722,6 +724,7 @@ def test_a_flood_is_named_and_the_depot_given_up(world, flood):
                      row_of(run, flood)["error"])
 
 
+@pytest.mark.slow
 def test_a_flood_is_no_manifest(world, flood):
     """URLs that were typed are asked what they lead to."""
     run = world.lab.start(flood.url("f.bin"), world.honest.url("f.bin"),

@@ -669,6 +669,7 @@ def test_as_many_mappings_as_a_manifest_can_hold_fit_into_memory(lab):
     assert run.rss < 4 * MOST_MEMORY
 
 
+@pytest.mark.slow
 def test_a_million_mappings_are_longer_than_any_manifest(lab):
     run = show_long(lab, f"<exnode {EXNODE}>",
                     mapping(0, 5, "http://a/x"), 1_000_000, "</exnode>")
