@@ -372,7 +372,7 @@ def test_a_dumb_terminal_gets_no_escapes(
         lab, terminal, term, progress):
     lab.environment["TERM"] = term
     lab.file("f.bin", SIZE)
-    depot = lab.depot(rate=180_000)
+    depot = lab.depot(rate=90_000)
     shown = terminal(200, 24, lab.exnode("f.bin", [depot]), "-b", "16k",
                      "--progress", progress)
     assert shown.finish().rc == 0

@@ -660,6 +660,7 @@ def test_bytes_behind_an_unknown_function_are_not_used(lab):
                                '<e:function name="rot13"/>')), "rot13")
 
 
+@pytest.mark.slow
 def test_as_many_mappings_as_a_manifest_can_hold_fit_into_memory(lab):
     part = ("<e:mapping><e:metadata name='exnode_offset'>0</e:metadata>"
             "<e:metadata name='logical_length'>5</e:metadata>"

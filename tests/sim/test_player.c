@@ -241,8 +241,10 @@ int main(void)
     tcase_add_loop_test(t, adaptive_does_not_stall_where_none_need, 0,
                         suite_cases(4, 8));
     tcase_add_test(t, basic_stalls_and_progress_does_not);
-    tcase_add_loop_test(t, a_depot_that_falls_silent_costs_no_stall, 0, 4);
-    tcase_add_loop_test(t, the_best_depot_collapsing_costs_no_stall, 0, 4);
+    tcase_add_loop_test(t, a_depot_that_falls_silent_costs_no_stall, 0,
+                        suite_cases(2, 4));
+    tcase_add_loop_test(t, the_best_depot_collapsing_costs_no_stall, 0,
+                        suite_cases(2, 4));
     tcase_add_loop_test(t, depots_that_are_busy_save_the_head_of_the_line, 1,
                         suite_cases(3, 6));
     tcase_add_test(t,
