@@ -13,19 +13,60 @@ struct making {
     struct xd_audit_cells *cells;
     const struct xd_audit_plan *plan;
     uint64_t cell_bytes;
+    size_t n_made, most; /* each as often as it is in an extent */
 };
+
+static int by_place(const void *a, const void *b)
+{
+    const struct xd_audit_cell *x = a, *y = b;
+
+    if (x->at.begin != y->at.begin)
+        return x->at.begin < y->at.begin ? -1 : 1;
+    return (x->at.end > y->at.end) - (x->at.end < y->at.end);
+}
+
+static void drop_doubles(struct xd_audit_cells *c)
+{
+    size_t kept = 0;
+
+    if (c->n > 0)
+        qsort(c->list, c->n, sizeof *c->list, by_place);
+    for (size_t i = 0; i < c->n; i++) {
+        if (kept == 0 || by_place(&c->list[kept - 1], &c->list[i]) != 0)
+            c->list[kept++] = c->list[i];
+    }
+    c->n = kept;
+}
+
+/* Some extents have the same cells: before the list grows those that are in it
+ * twice leave it, so that it is at most twice as long as there are cells. */
+static int make_room(struct xd_audit_cells *c)
+{
+    struct xd_audit_cell *list;
+
+    if (c->n < c->capacity)
+        return 0;
+    drop_doubles(c);
+    if (c->n < c->capacity / 2)
+        return 0;
+    list = xd_grow(c->list, c->capacity, &c->capacity, sizeof *list);
+    if (!list)
+        return XD_E_NOMEM;
+    c->list = list;
+    return 0;
+}
 
 static int add(struct making *m, struct xd_range at, uint64_t piece)
 {
     struct xd_audit_cells *c = m->cells;
-    struct xd_audit_cell *list;
+    int rc;
 
-    if (c->n == XD_AUDIT_INDICES_MOST)
+    if (m->n_made == m->most)
         return XD_E_INVAL;
-    list = xd_grow(c->list, c->n, &c->capacity, sizeof *list);
-    if (!list)
-        return XD_E_NOMEM;
-    c->list = list;
+    rc = make_room(c);
+    if (rc < 0)
+        return rc;
+    m->n_made++;
     c->list[c->n++] = (struct xd_audit_cell){at, piece};
     return 0;
 }
@@ -35,15 +76,6 @@ static int by_number(const void *a, const void *b)
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
     return (x > y) - (x < y);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct xd_audit_cell *x = a, *y = b;
-
-    if (x->at.begin != y->at.begin)
-        return x->at.begin < y->at.begin ? -1 : 1;
-    return (x->at.end > y->at.end) - (x->at.end < y->at.end);
 }
 
 static int find_cuts(struct xd_audit_cells *c,
@@ -212,24 +244,12 @@ static int make(struct making *m, struct xd_range at)
 
 /* ---- which extent has which ---- */
 
-static void drop_doubles(struct xd_audit_cells *c)
+static int add_index(struct making *m, size_t i)
 {
-    size_t kept = 0;
-
-    if (c->n > 0)
-        qsort(c->list, c->n, sizeof *c->list, by_place);
-    for (size_t i = 0; i < c->n; i++) {
-        if (kept == 0 || by_place(&c->list[kept - 1], &c->list[i]) != 0)
-            c->list[kept++] = c->list[i];
-    }
-    c->n = kept;
-}
-
-static int add_index(struct xd_audit_cells *c, size_t i)
-{
+    struct xd_audit_cells *c = m->cells;
     size_t *indices;
 
-    if (c->n_indices == XD_AUDIT_INDICES_MOST)
+    if (c->n_indices == m->most)
         return XD_E_INVAL;
     indices = xd_grow(c->indices, c->n_indices, &c->indices_capacity,
                       sizeof *indices);
@@ -250,8 +270,9 @@ static size_t count_before(const struct xd_audit_cells *c, uint64_t byte)
 }
 
 /* Samples: the cells within the extent; of very many every second, or third. */
-static int find_within(struct xd_audit_cells *c, struct xd_range at)
+static int find_within(struct making *m, struct xd_range at)
 {
+    struct xd_audit_cells *c = m->cells;
     size_t i = count_before(c, at.begin), end = count_before(c, at.end);
     size_t step = 1 + (end - i) / XD_AUDIT_WITHIN_MOST;
     uint64_t last_end = at.begin;
@@ -261,7 +282,7 @@ static int find_within(struct xd_audit_cells *c, struct xd_range at)
         if (c->list[i].at.end > at.end || c->list[i].at.begin < last_end)
             continue;
         last_end = c->list[i].at.end;
-        rc = add_index(c, i);
+        rc = add_index(m, i);
     }
     return rc;
 }
@@ -277,7 +298,7 @@ static int find_cover(struct making *m, struct xd_range at)
         const struct xd_audit_cell *found =
             bsearch(&cell, c->list, c->n, sizeof *c->list, by_place);
 
-        rc = add_index(c, (size_t)(found - c->list));
+        rc = add_index(m, (size_t)(found - c->list));
         at.begin = cell.at.end;
     }
     return rc;
@@ -298,8 +319,11 @@ int xd_audit_cells_init(struct xd_audit_cells *c,
                         const struct xd_audit_plan *plan,
                         struct xd_audit_extent *extents, size_t n)
 {
-    struct making m = {
-        .cells = c, .plan = plan, .cell_bytes = size_of_cells(plan)};
+    struct making m = {.cells = c,
+                       .plan = plan,
+                       .cell_bytes = size_of_cells(plan),
+                       .most = plan->cells_most > 0 ? plan->cells_most
+                                                    : XD_AUDIT_INDICES_MOST};
     int rc;
 
     *c = (struct xd_audit_cells){0};
@@ -315,7 +339,7 @@ int xd_audit_cells_init(struct xd_audit_cells *c,
     for (size_t i = 0; rc == 0 && i < n; i++) {
         extents[i].first = c->n_indices;
         rc = plan->is_full ? find_cover(&m, extents[i].at)
-                           : find_within(c, extents[i].at);
+                           : find_within(&m, extents[i].at);
         extents[i].n = c->n_indices - extents[i].first;
     }
     return rc;

@@ -73,13 +73,14 @@ struct xd_audit_plan {
     uint64_t size;        /* of the file */
     uint64_t piece_bytes; /* 0: there are no hashes of pieces */
     uint64_t cell_bytes;  /* of cells without a hash; 0: as is best */
+    size_t cells_most;    /* of all extents; 0: XD_AUDIT_INDICES_MOST */
     bool is_full;         /* every byte; else samples */
 };
 
 /*
  * Ownership: whatever it returns, release with xd_audit_cells_fini().
  * Errors:    NOMEM; INVAL: the extents overlap in so many ways that there would be
- *            more than XD_AUDIT_INDICES_MOST.
+ *            more than `cells_most`.
  */
 int xd_audit_cells_init(struct xd_audit_cells *c,
                         const struct xd_audit_plan *plan,

@@ -210,6 +210,7 @@ def test_hardening_is_there_if_nobody_says_otherwise(tmp_path):
     assert "-z,relro" in linked and "-z,now" in linked
 
 
+@pytest.mark.slow
 def test_hardening_yields_to_the_flags_of_who_packs(tmp_path):
     compiled, linked = flags_of(
         tmp_path, "-DCMAKE_C_FLAGS=-D_FORTIFY_SOURCE=3 -fno-stack-protector",

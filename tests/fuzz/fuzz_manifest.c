@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "fuzz.h"
+#include "manifest/edit.h"
 #include "manifest/join.h"
 #include "manifest/more_copies.h"
 #include "manifest/names.h"
@@ -255,6 +256,59 @@ static void gather(struct xd_manifest *m)
     free(from);
 }
 
+/* Every second replica of a file is dropped, the others live until another day,
+ * and an IBP depot has all of it. */
+static void edit_file(struct xd_manifest *m, size_t file, uint64_t size,
+                      size_t n)
+{
+    const struct xd_edit_replica added = {
+        .range = {0, size},
+        .read = "ibp://depot.example:6714/0#key/1/READ",
+        .write = "ibp://depot.example:6714/0#key/2/WRITE",
+        .manage = "ibp://depot.example:6714/0#key/3/MANAGE",
+        .expires_at = 1800000000};
+    struct xd_edit edit = {.added = &added, .n_added = 1};
+    struct xd_file f = {.struct_size = sizeof f};
+    struct xd_error error = {.code = XD_OK};
+    struct xd_manifest *edited = NULL;
+    int64_t *expires_at = calloc(n, sizeof *expires_at);
+    bool *dropped = calloc(n, sizeof *dropped);
+
+    FUZZ_CHECK(expires_at != NULL && dropped != NULL);
+    for (size_t i = 0; i < n; i++) {
+        dropped[i] = i % 2 == 0;
+        expires_at[i] = i % 4 == 1 ? added.expires_at : 0;
+    }
+    edit.dropped = dropped;
+    edit.expires_at = expires_at;
+    FUZZ_CHECK(xd_manifest_edit(&edited, m, file, &edit, &error) == 0);
+    FUZZ_CHECK(xd_manifest_file(edited, 0, &f) == 0 && f.size == size);
+    check_extents(edited, 0, &f, true);
+    check_hashes(edited, 0, &f);
+    check_written(edited, 0, "exnode");
+    xd_manifest_unref(edited);
+    free(dropped);
+    free(expires_at);
+}
+
+static void edit(struct xd_manifest *m)
+{
+    struct xd_file f = {.struct_size = sizeof f};
+    struct xd_extent e = {.struct_size = sizeof e};
+
+    for (size_t i = 0; i < xd_manifest_n_files(m); i++) {
+        size_t n = 0;
+
+        FUZZ_CHECK(xd_manifest_file(m, i, &f) == 0);
+        for (size_t k = 0; k < f.n_extents; k++) {
+            FUZZ_CHECK(xd_manifest_extent(m, i, k, &e) == 0);
+            n += e.n_replicas;
+        }
+        if (n > 0 && f.size != XD_SIZE_UNKNOWN)
+            edit_file(m, i, f.size, n);
+    }
+}
+
 /* Its metaurls lead to itself, as a server's own would, and to nothing. */
 static void follow(struct xd_manifest *m)
 {
@@ -289,6 +343,7 @@ static bool parse(const uint8_t *data, size_t len, const char *origin)
         if (!origin) { /* once for each text is enough */
             gather(m);
             follow(m);
+            edit(m);
         }
     } else {
         FUZZ_CHECK(rc == XD_E_MANIFEST && m == NULL);

@@ -13,6 +13,7 @@ bucket in front of it (tests/lab/throttle.c).  No port is fixed: sockets are
 bound here and handed to nginx, so two runs at once cannot clash.
 """
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -57,11 +58,17 @@ def find_nginx():
     return shutil.which("nginx", path=path)
 
 
+@functools.lru_cache(maxsize=None)
+def nginx_says(option):
+    """Its version, or how it was built."""
+    return subprocess.run([find_nginx(), option], stderr=subprocess.PIPE,
+                          text=True, check=True).stderr
+
+
 def requests_per_connection(n):
     """So many HTTP/2 requests a connection takes, in nginx's words; those
     before 1.19.7 have others."""
-    said = subprocess.run([find_nginx(), "-v"], stderr=subprocess.PIPE,
-                          text=True, check=True).stderr
+    said = nginx_says("-v")
     version = re.search(r"nginx/(\d+)\.(\d+)\.(\d+)", said).groups()
     is_old = [*map(int, version)] < [1, 19, 7]
     return f"{'http2_max_requests' if is_old else 'keepalive_requests'} {n};"
@@ -150,8 +157,7 @@ class Nginx:
             "server { listen %s:%d %s; %s\n"
             "location = /-/mark { return 204; } }"
             % (*s.getsockname(), how, lines) for s, how, lines in servers)
-        built = subprocess.run([find_nginx(), "-V"], stderr=subprocess.PIPE,
-                               text=True, check=True).stderr
+        built = nginx_says("-V")
         temp = "\n".join(
             f"{name}_temp_path {self.folder}/{name};"
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -319,6 +325,11 @@ class Process:
         if "State:\tZ" in status:
             return 0
         return int(re.search(r"Threads:\s+(\d+)", status)[1])
+
+    def bytes_read(self):
+        """From files and sockets, so far."""
+        counts = Path(f"/proc/{self.pid}/io").read_text()
+        return int(re.search(r"rchar: (\d+)", counts)[1])
 
     def memory(self):
         """Bytes that it holds of its own, without what is in files."""

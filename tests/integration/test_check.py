@@ -109,7 +109,14 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize("fault", TABLE)
+# Those that are waited for: pauses between attempts, and ten seconds.  Below are
+# a depot that trickles, and one that breaks off once.
+LONG = ("closes_mid_body", "fewer_bytes", "trickles")
+
+
+@pytest.mark.parametrize("fault", [
+    pytest.param(f, marks=pytest.mark.slow if f in LONG else ())
+    for f in TABLE])
 def test_a_fault_has_its_verdict(lab, fault):
     data = lab.file("f.bin", SIZE)
     good = lab.depot()

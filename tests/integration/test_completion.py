@@ -72,14 +72,15 @@ class Shell:
         os.close(self.master)
 
 
-@pytest.fixture(name="folder")
-def folder_with_files(tmp_path):
+@pytest.fixture(name="folder", scope="module")
+def folder_with_files(tmp_path_factory):
+    path = tmp_path_factory.mktemp("files")
     for name in ("fedora.meta4", "films.xnd", "a b.iso"):
-        (tmp_path / name).touch()
-    return tmp_path
+        (path / name).touch()
+    return path
 
 
-@pytest.fixture(name="shell", params=["bash", "zsh"])
+@pytest.fixture(name="shell", scope="module", params=["bash", "zsh"])
 def interactive(request, folder):
     shell = Shell(request.param, folder)
     yield shell

@@ -214,6 +214,7 @@ def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
     assert lines[-1] == "+209 in reserve" and len(lines) == 3 + 2 + 14 + 1
 
 
+@pytest.mark.slow
 def test_twenty_columns_have_room_for_how_many_are_in_reserve(lab, terminal):
     _, manifest = crowd(lab)
     shown = terminal(20, 10, manifest, "-a", "progress", "-b", "4k",

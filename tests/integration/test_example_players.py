@@ -124,6 +124,7 @@ def interrupt(process):
     return finish(process)
 
 
+@pytest.mark.slow
 def test_all_are_built_with_find_package(prefix, tmp_path):
     for packages in PACKAGES.values():
         flags_of(prefix, packages)

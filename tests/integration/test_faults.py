@@ -691,14 +691,15 @@ def a_depot_that_floods(world):
 def test_a_flood_does_not_hold_up_a_complete_file(world, flood):
     """It is of empty frames, which libcurl reads for as long as they come."""
     process = world.start([flood, world.honest], "whole", "file", "adaptive")
-    wait_until(lambda: world.lab.path("f.bin").exists(), "the file is there",
-               5)
-    run = process.wait(5)
+    wait_until(lambda: world.lab.path("f.bin").exists(), "the file is there")
+    run = process.wait()
     assert run.rc == 0, run.err
     assert flood.n_floods and world.got(run, "file") == world.data
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, "--max-time"])
+@pytest.mark.parametrize("how", [
+    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    pytest.param("--max-time", marks=pytest.mark.slow)])
 def test_a_flood_does_not_hold_up_the_end(world, flood, how):
     options = [] if isinstance(how, int) else [how, "2s"]
     process = world.start([flood], "none", "file", "adaptive", *options)
@@ -707,24 +708,27 @@ def test_a_flood_does_not_hold_up_the_end(world, flood, how):
     began = time.monotonic()
     if isinstance(how, int):
         process.send(how)
-    run = process.wait(10)
+    run = process.wait()
     assert run.rc == (130 if isinstance(how, int) else 1), run.err
-    # Two seconds, and three in which libcurl may come back by itself.
-    assert time.monotonic() - began < (1 if isinstance(how, int) else 8)
+    # Libcurl may come back by itself within three seconds, which a signal does
+    # not wait for.  Later or never is what wait() finds.
+    if isinstance(how, int):
+        assert time.monotonic() - began < 2.5
 
 
 def test_a_flood_is_named_and_the_depot_given_up(world, flood):
     run = world.start([flood], "none", "file", "adaptive", "--retry",
-                      "1", "--patience", "0s").wait(10)
+                      "1", "--patience", "0s").wait()
     assert run.rc == 1
     # A libcurl before 7.88 returns from it, and the depot is merely silent.
     assert re.search("kept libcurl busy|no bytes for",
                      row_of(run, flood)["error"])
 
 
+@pytest.mark.slow
 def test_a_flood_is_no_manifest(world, flood):
     """URLs that were typed are asked what they lead to."""
     run = world.lab.start(flood.url("f.bin"), world.honest.url("f.bin"),
-                          "--same-file").wait(20)
+                          "--same-file").wait()
     assert run.rc == 0, run.err
     assert flood.n_floods and world.got(run, "file") == world.data

@@ -660,6 +660,7 @@ def test_bytes_behind_an_unknown_function_are_not_used(lab):
                                '<e:function name="rot13"/>')), "rot13")
 
 
+@pytest.mark.slow
 def test_as_many_mappings_as_a_manifest_can_hold_fit_into_memory(lab):
     part = ("<e:mapping><e:metadata name='exnode_offset'>0</e:metadata>"
             "<e:metadata name='logical_length'>5</e:metadata>"
@@ -669,6 +670,7 @@ def test_as_many_mappings_as_a_manifest_can_hold_fit_into_memory(lab):
     assert run.rss < 4 * MOST_MEMORY
 
 
+@pytest.mark.slow
 def test_a_million_mappings_are_longer_than_any_manifest(lab):
     run = show_long(lab, f"<exnode {EXNODE}>",
                     mapping(0, 5, "http://a/x"), 1_000_000, "</exnode>")

@@ -232,7 +232,8 @@ def test_a_silent_depot_does_not_hold_up_a_cancel(world, fault):
     assert time.monotonic() - began < 2
 
 
-@pytest.mark.parametrize("fault", ["lost_its_end", "is_empty"])
+@pytest.mark.parametrize("fault", [
+    pytest.param("lost_its_end", marks=pytest.mark.slow), "is_empty"])
 def test_alone_a_depot_that_lost_bytes_ends_the_run(world, fault):
     """The original tools wait for ever for them."""
     bad = world.at_fault(fault)

@@ -275,11 +275,11 @@ def test_offline_asks_nothing(lab):
 def test_a_file_that_changes_while_it_is_read_is_refused(lab):
     path = lab.path("big")
     with open(path, "wb") as f:
-        f.truncate(3 << 30)
+        f.truncate(768 << 20)
+    lab.before = ["nice", "-n", "19", *lab.before]
     process = lab.start("make", "--offline", "big", "http://a.example/big",
                         "-o", "m.xnd", report=False)
-    wait_until(lambda: process.threads() >= 2, "it reads")
-    time.sleep(0.2)
+    wait_until(lambda: process.bytes_read() > 32 << 20, "it reads")
     with open(path, "ab") as f:
         f.write(b"x")
     run = process.wait()

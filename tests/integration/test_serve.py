@@ -202,8 +202,9 @@ def kept(page):
 
 
 @pytest.mark.parametrize("spool", [[], ["--spool", "none"]])
-@pytest.mark.parametrize("algorithm", ["adaptive", "basic", "aggressive",
-                                       "progress"])
+@pytest.mark.parametrize("algorithm", [
+    "adaptive", *(pytest.param(a, marks=pytest.mark.slow)
+                  for a in ("basic", "aggressive", "progress"))])
 def test_clients_share_what_arrives(lab, algorithm, spool):
     data = lab.file("f.bin", 8 << 20)
     depots = lab.depots(2, rate=8_000_000)

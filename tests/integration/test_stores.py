@@ -282,7 +282,8 @@ def running(handler):
     handler.objects = {}
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,),
+                         daemon=True).start()
         try:
             yield Depot("%s:%d" % server.server_address)
         finally:

@@ -20,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 ACCESS_KEY = "AKIDEXAMPLE"
 SECRET_KEY = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 MOST_SKEW = 900
+SHUTDOWN = 0.01  # seconds in which it is noticed
 
 
 def mac(key, text):
@@ -38,6 +39,7 @@ class Refused(Exception):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # an answer is written in two parts
 
     def log_message(self, *_):
         pass
@@ -234,7 +236,7 @@ class S3Depot:
         return self.uploads[query["uploadId"]]
 
     def __enter__(self):
-        threading.Thread(target=self.server.serve_forever,
+        threading.Thread(target=self.server.serve_forever, args=(SHUTDOWN,),
                          daemon=True).start()
         return self
 

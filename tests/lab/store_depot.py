@@ -17,6 +17,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 STEP = 16 << 10  # bytes taken at a time
+SHUTDOWN = 0.01  # seconds in which it is noticed
 
 
 class Faults:
@@ -89,6 +90,7 @@ class Faults:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # an answer is written in two parts
 
     @property
     def store(self):
@@ -236,7 +238,8 @@ class StoreDepot:
         time.sleep(wait)
 
     def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(SHUTDOWN,),
+                         daemon=True).start()
         return self
 
     def __exit__(self, *_error):

@@ -396,13 +396,19 @@ def objects(layer):
     return found
 
 
-def names(files, option):
+def names_of_each(files, option):
     """Plain names; _FORTIFY_SOURCE and C standards rename some of libc's."""
-    out = run("nm", option, "--format=posix", *files).stdout
-    found = {line.split()[0] for line in out.splitlines()
-             if not line.endswith(":")}
-    return {re.sub(r"^__isoc(99|23)_", "", re.sub(r"^__(\w+)_chk$", r"\1", n))
-            for n in found}
+    out = run("nm", option, "-A", "--format=posix", *files).stdout
+    found = {f: set() for f in files}
+    for line in out.splitlines():
+        path, name = re.match(r"(.*): (\S+)", line).groups()
+        name = re.sub(r"^__(\w+)_chk$", r"\1", name)
+        found[Path(path)].add(re.sub(r"^__isoc(99|23)_", "", name))
+    return found
+
+
+def names(files, option):
+    return set().union(*names_of_each(files, option).values())
 
 
 def needed(files, given=()):
@@ -429,10 +435,10 @@ def test_a_pure_layer_needs_nothing_but_the_kept_list(layer, below):
 
 def uses(files):
     """Each object: which others it calls."""
-    defined = {n: f for f in files for n in names([f], "--defined-only")
-               if n.startswith("xd_")}
-    return {f: {defined[n] for n in names([f], "--undefined-only")
-                if n in defined} - {f} for f in files}
+    defined = {n: f for f, ns in names_of_each(files, "--defined-only").items()
+               for n in ns if n.startswith("xd_")}
+    return {f: {defined[n] for n in ns if n in defined} - {f}
+            for f, ns in names_of_each(files, "--undefined-only").items()}
 
 
 def out_of_order(files, order):

@@ -61,7 +61,7 @@ static double run(const char *text, unsigned given, unsigned bound)
     return (double)result.took / 1e6 / limit;
 }
 
-#define FAR_SEEDS 20
+#define FAR_SEEDS suite_cases(6, 20)
 static const double most_far[] = {1.25, 1.25}; /* CUBIC, BBR */
 
 #define LINE "rate=200mbit rtt=40ms"
@@ -156,7 +156,7 @@ static const struct {
 START_TEST(a_connection_that_is_capped_is_not_shared)
 {
     o.has_http2 = true;
-    for (unsigned i = 0; i < 2; i++) {
+    for (int i = _i % 2; i < suite_cases(_i % 2 + 1, 2); i++) {
         double times;
 
         o.has_bbr = o.has_tls = i;
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(a_connection_of_no_use_delays_nothing_where_another_depot_is_capped)
 {
     o.has_http2 = true;
-    for (o.seed = 1; o.seed <= 4; o.seed++) {
+    for (o.seed = 1; o.seed <= (uint64_t)suite_cases(2, 4); o.seed++) {
         double times = run("depot a 1.1.1.1 rate=200mbit rtt=40ms cap=1m\n"
                            "depot b 1.1.1.2 rate=20mbit rtt=40ms\n"
                            "depot c 1.1.1.3 rate=40mbit rtt=80ms",
@@ -186,7 +186,7 @@ START_TEST(a_connection_of_no_use_delays_nothing_where_another_depot_is_capped)
 }
 END_TEST
 
-#define LOSSY_SEEDS 24
+#define LOSSY_SEEDS suite_cases(8, 24)
 
 /* Each loss halves one connection, so that several are of use to those depots
  * where it limits them; one depot fills its line and is probed in vain at once,
@@ -196,7 +196,7 @@ START_TEST(lines_that_lose_packets_get_connections_over_http2)
     double sum = 0;
 
     o.has_http2 = true;
-    for (o.seed = 1; o.seed <= LOSSY_SEEDS; o.seed++)
+    for (o.seed = 1; o.seed <= (uint64_t)LOSSY_SEEDS; o.seed++)
         sum += run("client rate=100mbit queue=512k\n"
                    "depot a 1.1.1.1 rate=50mbit rtt=20ms loss=0.5%\n"
                    "depot b 1.1.1.2 rate=50mbit rtt=60ms loss=0.2%\n"
@@ -214,7 +214,7 @@ END_TEST
 START_TEST(
     a_depot_that_refuses_another_connection_is_asked_over_those_it_serves)
 {
-    static const char *const refusals[] = {"503", "429", "reset", "close"};
+    static const char *const refusals[] = {"503", "reset", "429", "close"};
 
     o.has_http2 = true;
     for (unsigned most = 1; most <= 3; most += 2) {
@@ -291,7 +291,7 @@ static void run_on_line(const char *text, unsigned most_connections)
 
 START_TEST(none_is_opened_where_a_line_is_the_limit)
 {
-    for (o.seed = 1; o.seed <= 4; o.seed++) {
+    for (o.seed = 1; o.seed <= (uint64_t)suite_cases(2, 4); o.seed++) {
         o.has_bbr = o.seed % 2;
         run_on_line(lines[_i], 3);
     }
@@ -301,14 +301,14 @@ END_TEST
 START_TEST(nor_do_requests_that_share_a_connection_take_longer_there)
 {
     o.has_http2 = true;
-    for (o.seed = 1; o.seed <= 4; o.seed++) {
+    for (o.seed = 1; o.seed <= (uint64_t)suite_cases(2, 4); o.seed++) {
         o.has_bbr = o.seed % 2;
         run_on_line(lines[_i], 3);
     }
 }
 END_TEST
 
-static const char *const refusals[] = {"503", "429", "reset", "close"};
+static const char *const refusals[] = {"503", "reset", "429", "close"};
 
 /* It refuses once, and loses nothing by that. */
 START_TEST(a_depot_that_refuses_more_has_not_failed)
@@ -407,7 +407,7 @@ START_TEST(depots_that_are_far_are_asked_over_more)
 
     o.has_bbr = _i;
     o.sched.max_pings = 64;
-    for (o.seed = 1; o.seed <= FAR_SEEDS; o.seed++) {
+    for (o.seed = 1; o.seed <= (uint64_t)FAR_SEEDS; o.seed++) {
         struct xd_text text = {.s = NULL};
 
         o.size = xd_random_far_scenario(&text, o.seed);
@@ -511,7 +511,7 @@ int main(void)
     tcase_add_loop_test(
         t,
         a_depot_that_refuses_another_connection_is_asked_over_those_it_serves,
-        0, 4);
+        0, suite_cases(2, 4));
     tcase_add_test(
         t, a_connection_of_no_use_delays_nothing_where_another_depot_is_capped);
     tcase_add_test(t, lines_that_lose_packets_get_connections_over_http2);
@@ -523,13 +523,14 @@ int main(void)
     tcase_add_loop_test(t, none_is_opened_where_a_line_is_the_limit, 0,
                         sizeof lines / sizeof *lines);
     tcase_add_loop_test(t, a_depot_that_refuses_more_has_not_failed, 0,
-                        sizeof refusals / sizeof *refusals);
+                        suite_cases(2, sizeof refusals / sizeof *refusals));
     tcase_add_loop_test(t,
                         a_depot_that_bans_at_the_second_connection_does_so_once,
                         0, 2 * sizeof banning / sizeof *banning);
     tcase_add_loop_test(t, a_depot_that_bans_does_so_once, 0,
                         sizeof bans / sizeof *bans);
-    tcase_add_loop_test(t, a_film_gets_the_connections_that_it_needs, 0, 8);
+    tcase_add_loop_test(t, a_film_gets_the_connections_that_it_needs, 0,
+                        suite_cases(4, 8));
     tcase_add_loop_test(t, a_slow_line_is_shared_by_no_more_than_it_takes, 0,
                         24);
     tcase_add_loop_test(t, no_depot_fails_since_others_fill_a_slow_line, 0, 3);

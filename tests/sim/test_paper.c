@@ -189,8 +189,9 @@ END_TEST
 /* "As more replicas are added, its performance drops drastically." */
 START_TEST(a_slow_sixth_depot_makes_basic_slower_but_not_progress)
 {
-    const char *block = blocks[_i % (int)N_BLOCKS];
-    unsigned threads = 1 + (unsigned)_i / N_BLOCKS;
+    unsigned k = (unsigned)_i * 3 % (2 * N_BLOCKS); /* a few are of all kinds */
+    const char *block = blocks[k % N_BLOCKS];
+    unsigned threads = 1 + k / N_BLOCKS;
     struct cell basic = {"basic", block, threads, .depots = 5};
     struct cell progress = {"progress", block, threads, 2, 3, 5, 0};
     double basic_5 = run("paper-tennessee-run", basic);
@@ -222,7 +223,7 @@ START_TEST(one_depot_and_three_bring_what_they_did)
 }
 END_TEST
 
-#define SEEDS 3
+#define SEEDS ((uint64_t)suite_cases(1, 3))
 
 /* "Each result below is the average of many runs." */
 static double average(struct cell c)
@@ -231,7 +232,7 @@ static double average(struct cell c)
 
     for (c.seed = 1; c.seed <= SEEDS; c.seed++)
         sum += run("paper-tennessee", c);
-    return sum / SEEDS;
+    return sum / (double)SEEDS;
 }
 
 static double maximum(unsigned p)
@@ -382,8 +383,9 @@ START_TEST(adaptive_is_as_good_as_the_best_of_the_papers)
 {
     static const char *const scenarios[] = {
         "paper-tennessee", "paper-santa-barbara", "paper-tennessee-run"};
-    const char *scenario = scenarios[_i / 12];
-    unsigned depots = 1 + (unsigned)_i % 6, threads = 1 + (unsigned)_i / 6 % 2;
+    unsigned k = (unsigned)_i * 5 % 36; /* a few are of all kinds */
+    const char *scenario = scenarios[k / 12];
+    unsigned depots = 1 + k % 6, threads = 1 + k / 6 % 2;
     double best = best_of_paper(scenario, threads, depots);
     double ours = run(
         scenario, (struct cell){"adaptive", NULL, threads, .depots = depots});
@@ -403,7 +405,7 @@ int main(void)
     tcase_add_loop_test(t, the_run_of_the_paper_is_that_of_the_scenario, 1, 11);
     tcase_add_loop_test(t,
                         a_slow_sixth_depot_makes_basic_slower_but_not_progress,
-                        0, 2 * n_blocks);
+                        0, suite_cases(4, 2 * n_blocks));
     tcase_add_loop_test(t, one_depot_and_three_bring_what_they_did, 1, 11);
     tcase_add_test(t, a_greater_p_is_a_little_faster);
     tcase_add_loop_test(t, two_threads_gain_where_windows_are_small, 0,
@@ -416,6 +418,6 @@ int main(void)
     tcase_add_test(t, aggressive_stays_at_50_mbit_with_small_blocks);
     tcase_add_test(t, one_block_comes_late_from_singapore);
     tcase_add_loop_test(t, adaptive_is_as_good_as_the_best_of_the_papers, 0,
-                        36);
+                        suite_cases(12, 36));
     return run_suite("sim.paper", t);
 }

@@ -2,12 +2,11 @@
 /* Whole downloads of any kind, and a few of a kind that matters. */
 #include <inttypes.h>
 
-#include "cases.h"
 #include "sim.h"
 #include "suite.h"
 
 /* For each policy. */
-#define SEEDS ((uint64_t)sim_cases(800, 2500))
+#define SEEDS ((uint64_t)suite_cases(800, 2500))
 
 static bool run(const struct sim_scenario *sc, uint64_t seed)
 {

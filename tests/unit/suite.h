@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* How many cases a test runs: all of them where tests may take long. */
+static inline int suite_cases(int quick, int all)
+{
+    return getenv("XD_SLOW") ? all : quick;
+}
+
 #define SUITE_FOLDER 40 /* room for the name of a folder */
 
 /* Make a folder for a test, where files for a while are made. */

@@ -18,6 +18,7 @@ RATE, PREBUFFER = 1_250_000, 5  # 10 Mbit/s
 AHEAD = 10  # seconds, as players hold: mpv's cache-secs
 SIZE = 24 * MEBIBYTE  # twenty seconds
 NOTHING = 0.05  # seconds: less than two pictures
+ATTEMPTS = 3  # a busy machine adds to a stall, and never takes from it
 TIMEOUT = 60
 
 
@@ -75,7 +76,7 @@ def test_a_film_gets_the_connections_that_it_needs(way, n, tmp_path):
     with Wan(scenario(tmp_path, n), tmp_path) as wan:
         manifest = file.metalink(tmp_path / "m.meta4", [
             f"http://{a}/file" for a in wan.addresses])
-        assert way(wan, manifest) <= NOTHING
+        assert any(way(wan, manifest) <= NOTHING for _ in range(ATTEMPTS))
 
 
 FOUR_LINES = "".join(
@@ -96,11 +97,11 @@ def test_a_pipe_stalls_where_play_does(lines, mbit, seconds, tmp_path):
     if lines == FOUR_LINES:
         path = tmp_path / "scenario"
         path.write_text(lines)
-    stalls = []
-    for way, options in ((by_play, {}), (by_pipe,
-                                         {"ahead": 2 * MEBIBYTE / rate})):
+    def stalled(way, **options):
         with Wan(path, tmp_path) as wan:
             manifest = file.metalink(tmp_path / "m.meta4", [
                 f"http://{a}/file" for a in wan.addresses])
-            stalls.append(way(wan, manifest, rate, **options))
-    assert stalls[1] <= stalls[0] + 0.1
+            return way(wan, manifest, rate, **options)
+    by_itself = stalled(by_play)
+    assert any(stalled(by_pipe, ahead=2 * MEBIBYTE / rate) <= by_itself + 0.1
+               for _ in range(ATTEMPTS))

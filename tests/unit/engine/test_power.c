@@ -331,7 +331,7 @@ int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 /* ---- disks that are made up ---- */
 
 struct content {
-    unsigned char *data;
+    unsigned char *data; /* zeros behind its end */
     size_t len;
 };
 
@@ -345,11 +345,12 @@ static struct disk first, made; /* before the run; after the power is back */
 static void copy_content(struct content *to, const struct content *from)
 {
     if (!to->data)
-        to->data = malloc(2 * SIZE);
+        to->data = calloc(2, SIZE);
     ck_assert_ptr_nonnull(to->data);
     if (from->len > 0)
         memcpy(to->data, from->data, from->len);
-    memset(to->data + from->len, 0, 2 * SIZE - from->len);
+    if (from->len < to->len)
+        memset(to->data + from->len, 0, to->len - from->len);
     to->len = from->len;
 }
 

@@ -48,11 +48,14 @@ static void parse_any(const char *text, size_t len)
     xd_manifest_unref(m);
 }
 
+/* 5 and the 13 changes have no common divisor: each change is made. */
+#define STEP ((size_t)suite_cases(5, 1))
+
 START_TEST(a_sample_cut_off_at_any_byte_is_no_crash)
 {
     size_t len;
     char *text = load(samples[_i], &len);
-    for (size_t n = 0; n <= len; n++)
+    for (size_t n = 0; n <= len; n += STEP)
         parse_any(text, n);
     free(text);
 }
@@ -79,7 +82,7 @@ START_TEST(a_sample_with_a_changed_byte_is_no_crash)
                                    '9',  '/', ' ', '\n', '\x80', '\xff'};
     size_t len;
     char *text = load(samples[_i], &len);
-    for (size_t n = 0; n < len; n++) {
+    for (size_t n = 0; n < len; n += STEP) {
         char kept = text[n];
         text[n] = changes[n % sizeof changes];
         parse_any(text, len);

@@ -183,7 +183,7 @@ START_TEST(of_many_parts_both_ends_of_each_are_sampled)
 }
 END_TEST
 
-#define NESTED 4500
+#define NESTED 450
 
 /* Each within the one before it. */
 static struct xd_audit_extent *nested(uint64_t size)
@@ -213,12 +213,26 @@ END_TEST
 
 START_TEST(extents_that_overlap_in_too_many_ways_are_refused)
 {
-    struct xd_audit_plan plan = {.size = 100 * M, .is_full = true};
+    struct xd_audit_plan plan = {
+        .size = 100 * M, .cells_most = NESTED * NESTED, .is_full = true};
     struct xd_audit_extent *e = nested(plan.size);
 
     ck_assert_int_eq(xd_audit_cells_init(&cells, &plan, e, NESTED), XD_E_INVAL);
     xd_audit_cells_fini(&cells);
     ck_assert_int_eq(xd_audit_cells_init(&cells, &plan, e, NESTED / 3), 0);
+}
+END_TEST
+
+START_TEST(cells_that_extents_share_are_kept_once)
+{
+    struct xd_audit_plan plan = {.size = 100 * M, .is_full = true};
+    struct xd_audit_extent *e = nested(plan.size);
+
+    make(&plan, e, NESTED);
+    ck_assert_uint_gt(cells.n_indices, 100 * cells.n);
+    ck_assert_uint_le(cells.capacity, 4 * cells.n);
+    for (size_t i = 0; i < NESTED; i += 50)
+        assert_covers(&e[i]);
 }
 END_TEST
 
@@ -255,6 +269,7 @@ int main(void)
     tcase_add_test(t, of_many_parts_both_ends_of_each_are_sampled);
     tcase_add_test(t, extents_that_are_nested_have_few_samples_each);
     tcase_add_test(t, extents_that_overlap_in_too_many_ways_are_refused);
+    tcase_add_test(t, cells_that_extents_share_are_kept_once);
     tcase_add_test(t, all_of_a_short_file_is_looked_at);
     return run_suite("audit_cells", t);
 }
