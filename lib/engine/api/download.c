@@ -3,6 +3,7 @@
  * The public face of an engine.
  */
 #include <xdownload/download.h>
+#include <xdownload/inspect.h>
 
 #include <string.h>
 
@@ -10,7 +11,6 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/api/copies_find.h"
 #include "engine/engine.h"
 #include "engine/join.h"
 #include "engine/lane.h"
