@@ -200,14 +200,35 @@ START_TEST(without_journals_nothing_is_noted)
 }
 END_TEST
 
+START_TEST(one_file_alone_is_not_noted_here)
+{
+    struct xd_download *download;
+    struct xd_manifest *m;
+    const char *url = "http://127.0.0.1:1/f";
+
+    xd_download_unref((struct xd_download *)engine);
+    ck_assert_int_eq(xd_manifest_from_urls(&m, &url, 1, LONG, &error), 0);
+    ck_assert_int_eq(
+        xd_download_new_in(&download, m, 0, folder, "f", NULL, &error), 0);
+    xd_manifest_unref(m);
+    engine = (struct xd_engine *)download;
+    written(0);
+    dropped(0, 1);
+    ck_assert_uint_eq(keep_at(), XD_NEVER);
+    save();
+}
+END_TEST
+
 START_TEST(a_download_that_fails_keeps_what_there_is)
 {
     save(); /* nothing: it was not begun */
     open_set();
     put(first.begin);
     put(first.begin + 1);
+    written(first.begin);
     dropped(first.begin, first.begin + 1);
     save();
+    ck_assert_uint_eq(keep_at(), XD_NEVER);
     expect_found((struct xd_range){first.begin + 1, first.begin + 2});
 }
 END_TEST
@@ -261,6 +282,7 @@ int main(void)
         t, five_seconds_after_the_first_byte_of_a_long_file_it_is_synced);
     tcase_add_test(t, what_is_wrong_is_noted_at_once_and_before_a_sync);
     tcase_add_test(t, without_journals_nothing_is_noted);
+    tcase_add_test(t, one_file_alone_is_not_noted_here);
     tcase_add_test(t, a_download_that_fails_keeps_what_there_is);
     tcase_add_test(t,
                    a_journal_that_cannot_be_written_costs_its_own_file_alone);
