@@ -301,7 +301,7 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err)
 {
     const struct args *a = in->args;
-    struct xd_manifest *m, *compared = NULL;
+    struct xd_manifest *m;
     struct waiting waiting;
 
     int rc = plain_manifest(in, i, &m, err);
@@ -315,13 +315,10 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
     }
     waiting_begin(&waiting, a);
     if (a->command == COMMAND_CHECK) /* which finds out more of all of them */
-        compared = xd_manifest_ref(m);
+        rc = xd_manifest_follow(out, m, a->options, err);
     else
-        rc = xd_copies_check(&compared, m, a->options, err);
+        rc = xd_copies_find(out, m, a->options, err);
     xd_manifest_unref(m);
-    if (rc == 0)
-        rc = xd_manifest_follow(out, compared, a->options, err);
-    xd_manifest_unref(compared);
     if (rc == 0)
         rc = sign(in, out, err);
     waiting_end(&waiting, a);

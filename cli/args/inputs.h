@@ -40,7 +40,7 @@ void inputs_fini(struct inputs *in);
 /* The i-th manifest, with the checksums of what is wanted of it; the URLs of a
  * list are asked whether they are copies of one file, and the Metalinks that it
  * names for further copies.  Ownership and errors: as with xd_manifest_read(),
- * xd_checksums_apply(), xd_copies_check() and xd_manifest_follow(). */
+ * xd_checksums_apply() and xd_copies_find(). */
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err);
 

@@ -32,11 +32,11 @@ static int begin(struct xd_source *s, struct xd_error *err)
 }
 
 /* The file that is kept is fetched to its end. */
-static int keep_on(struct xd_source *s)
+static int keep_on(const struct catalog *s, const struct catalog_source *of)
 {
-    struct xd_download *d = xd_source_download(s);
+    struct xd_download *d = xd_source_download(of->source);
     struct xd_error err;
-    int rc = begin(s, &err);
+    int rc = begin(of->source, &err);
 
     if (rc == 0)
         do
@@ -45,7 +45,7 @@ static int keep_on(struct xd_source *s)
     if (rc == XD_E_AGAIN)
         return STATUS_INTERRUPTED;
     if (rc < 0)
-        words_error("%s", err.msg);
+        catalog_report_failure(s, of->file, rc, err.msg);
     return status_of(rc);
 }
 
@@ -82,7 +82,7 @@ static int keep_first(struct catalog *s)
     if (rc < 0)
         return status_of(rc);
     signals_watch();
-    rc = keep_on(of->source);
+    rc = keep_on(s, of);
     signals_restore();
     catalog_leave(s, of, CATALOG_OTHER);
     return rc;

@@ -194,20 +194,16 @@ int play_simulated(const struct args *a, struct xd_reader *r,
     return status_of(rc);
 }
 
-/* The file that the list has been turned to; one that failed before its turn has
- * been named. */
+/* The file that the list has been turned to. */
 static void play_next(struct viewer *p, struct playlist *list, bool is_first)
 {
-    struct catalog_file *f = list->now->file;
     struct xd_error err;
 
     p->r = list->viewer;
     p->trace = list->now->trace;
     const int rc = play_file(p, list->args, is_first, &err);
-    if (rc == 0 || f->status != 0)
-        return;
-    words_error("%s", err.msg);
-    f->status = status_of(rc);
+    if (rc < 0)
+        catalog_report_failure(list->catalog, list->now->file, rc, err.msg);
 }
 
 static int play_all(struct viewer *p, struct playlist *list)

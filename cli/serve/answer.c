@@ -240,6 +240,15 @@ struct answer answer_playlist(const struct catalog *s, const char *host)
     return answer_text(MHD_HTTP_OK, text, len, "audio/x-mpegurl");
 }
 
+/* Of a file that has a gap others may still be served. */
+static void report_failure(const struct stream *s, int rc)
+{
+    struct xd_error err = {.code = XD_OK};
+
+    xd_reader_error(s->reader, &err);
+    catalog_report_failure(s->catalog, s->of->file, rc, err.msg);
+}
+
 /* The next bytes of the answer, which come in order.  With the last one of the
  * file the client has all, and no status can be sent any more: it waits for
  * what the reader says of its end. */
@@ -254,6 +263,8 @@ static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
         trace_reader_at(s->of->trace, s->traced, xd_reader_position(s->reader));
         s->traced_s = moment_s();
     }
+    if (n < 0 && n != XD_E_CANCELED)
+        report_failure(s, (int)n);
     if (n <= 0 || (xd_reader_position(s->reader) == s->size &&
                    xd_reader_read(s->reader, &none, 1, -1) != 0))
         return MHD_CONTENT_READER_END_WITH_ERROR;

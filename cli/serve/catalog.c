@@ -35,12 +35,13 @@ void catalog_init(struct catalog *s, const struct args *a)
 
 /* ---- what is closed ---- */
 
-static void report_failure(const struct catalog *s, struct catalog_file *f,
-                           int rc, const char *why)
+void catalog_report_failure(const struct catalog *s, struct catalog_file *f,
+                            int rc, const char *why)
 {
-    if (f->status != 0)
+    int none = 0;
+
+    if (!atomic_compare_exchange_strong(&f->status, &none, status_of(rc)))
         return;
-    f->status = status_of(rc);
     words_error("%s: %s", f->link + strlen(s->root), why);
 }
 
@@ -51,7 +52,7 @@ static void print_failure(const struct catalog *s,
     const int rc = xd_download_wait(xd_source_download(of->source), 0, &err);
 
     if (rc != 0 && rc != XD_E_AGAIN && rc != XD_E_STATE)
-        report_failure(s, of->file, rc, err.msg);
+        catalog_report_failure(s, of->file, rc, err.msg);
 }
 
 /* The board has left it. */
@@ -256,7 +257,7 @@ int catalog_enter(struct catalog *s, struct catalog_file *f,
             close_source(s, &taken);
     }
     if (rc < 0 && rc != XD_E_AGAIN)
-        report_failure(s, f, rc, err->msg);
+        catalog_report_failure(s, f, rc, err->msg);
     return rc;
 }
 
@@ -404,7 +405,7 @@ static int list_manifest(struct xd_manifest **out, const struct args *a,
     if (rc == 0 && c != NULL)
         rc = xd_checksums_apply(&with, c, m, 0, err);
     if (rc == 0)
-        rc = xd_copies_check(out, with != NULL ? with : m, a->options, err);
+        rc = xd_copies_find(out, with != NULL ? with : m, a->options, err);
     xd_manifest_unref(with);
     xd_manifest_unref(m);
     xd_checksums_free(c);

@@ -125,6 +125,10 @@ bool catalog_has_clients(struct catalog *s, const struct catalog_source *of);
  * broken off. */
 void catalog_print_failures(struct catalog *s);
 
+/* It has, for a client of it; that is said unless it was.  Any thread. */
+void catalog_report_failure(const struct catalog *s, struct catalog_file *f,
+                            int rc, const char *why);
+
 /* That of the first file that has failed, in their order; or 0. */
 int catalog_status(const struct catalog *s);
 

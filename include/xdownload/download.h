@@ -181,11 +181,10 @@ XD_BEGIN_DECLS
 /*
  * The whole library in one call: fetch the only (or first) file that the
  * manifest at path `manifest` describes to `path` (NULL: the manifest's path
- * for it, in the current folder, as with xd_download_new_in()).  The URLs of a
- * list are checked first (xd_copies_check()), and the Metalinks that the manifest
- * names are followed (xd_manifest_follow()).
+ * for it, in the current folder, as with xd_download_new_in()).  Its copies
+ * are found first (xd_copies_find()).
  * Blocks: until the end; a cancel of the options ends it.  Errors: those of
- *         xd_manifest_read(), of those two and of xd_download_wait().
+ *         xd_manifest_read(), xd_copies_find() and xd_download_wait().
  */
 XD_API XD_MUST_CHECK int xd_fetch(const char *manifest, const char *path,
                                   const struct xd_options *o,

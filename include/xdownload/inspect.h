@@ -86,10 +86,14 @@ XD_API XD_MUST_CHECK int xd_inspection_manifest(struct xd_manifest **out,
 XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
 
 /*
- * Check that the URLs of a list are copies of one file, before it is fetched.
+ * Find the copies of a file, before it is fetched: the URLs of a list are checked,
+ * and then the Metalinks that the manifest names are followed, as
+ * xd_manifest_follow() does.
+ *
+ * That the URLs of a list are copies of one file is checked as follows.
  * Only a list of URLs is checked (xd_manifest_format() "urls"), of at least
- * two, and only without a hash of the file, which would decide; of any other
- * manifest *out is `m` itself.
+ * two, and only without a hash of the file, which would decide; any other
+ * manifest is taken as it is.
  *
  * Each URL is asked for its size and for three samples of 32 KiB, both ends
  * among them; of a file below 1 MiB for all of it.  Each host has one vote for
@@ -101,8 +105,8 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  *
  * A URL that does not answer within 500 ms of the first one, or within twice
  * the time that the first one took, is left out if the names differ or if the
- * file is shorter than 1 MiB.  If no URL answers within 5 s, *out is `m`
- * itself; if the names differ, that is an error.
+ * file is shorter than 1 MiB.  If no URL answers within 5 s, the list
+ * is taken as it is; if the names differ, that is an error.
  *
  * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
  *            stays the caller's.
@@ -113,10 +117,10 @@ XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
  *            differ, and so do the names), NET, AGAIN and others (no URL
  *            answers, and the names differ), NOMEM, IO (a file of the options).
  */
-XD_API XD_MUST_CHECK int xd_copies_check(struct xd_manifest **out,
-                                         struct xd_manifest *m,
-                                         const struct xd_options *o,
-                                         struct xd_error *err);
+XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
+                                        struct xd_manifest *m,
+                                        const struct xd_options *o,
+                                        struct xd_error *err);
 
 /*
  * The Metalinks that a manifest names for its files (the metaurl elements of
@@ -143,8 +147,7 @@ XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
 
 /*
  * The manifest at a URL, or that of a file of which the URLs are copies, as one
- * call: xd_inspect(), its only manifest, xd_copies_check() and
- * xd_manifest_follow().
+ * call: xd_inspect(), its only manifest and xd_copies_find().
  * Ownership: *out is the caller's, to release with xd_manifest_unref().
  * Blocks:    as these do.
  * Errors:    theirs; INVAL (several URLs, and manifests among them).

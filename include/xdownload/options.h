@@ -94,7 +94,7 @@ XD_API void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
 
 /*
  * What ends all that the set is given to: downloads and sources with their
- * readers, xd_fetch(), xd_inspect(), xd_copies_check() and
+ * readers, xd_fetch(), xd_inspect(), xd_copies_find() and
  * xd_checksums_fetch().  NULL: nothing (the default).  The option `max-time` is
  * the other way to bound these.
  * Ownership: the set, and what it is given to, keep what they need of `c`, which

@@ -245,11 +245,73 @@ static int collect_entries(const struct xd_model_file *f, struct entries *e)
     return 0;
 }
 
+/* Number of sources that begin at or before `begin`. */
+static size_t count_before(const struct xd_depot *d, uint64_t begin)
+{
+    return xd_count_up_to(begin, d->sources, d->n_sources, sizeof *d->sources,
+                          offsetof(struct xd_depot_source, range.begin));
+}
+
+/* The same of those that were appended. */
+static size_t count_appended(const struct xd_depot *d, uint64_t begin)
+{
+    size_t low = 0, high = d->n_appended;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (d->appended[middle]->range.begin <= begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether none of the sources up to this one ends at or behind `byte`. */
+static bool all_end_before(const struct xd_depot *d,
+                           const struct xd_depot_source *s, uint64_t byte)
+{
+    return d->sources[s->furthest].range.end < byte;
+}
+
+static int add_held(struct xd_rangeset *out, const struct xd_depot_source *s,
+                    struct xd_range within)
+{
+    return s->is_gone ? 0
+                      : xd_rangeset_add(out, xd_range_clip(s->range, within));
+}
+
+int xd_depot_holds(const struct xd_depot *depot, struct xd_range within,
+                   struct xd_rangeset *out)
+{
+    size_t end = count_before(depot, within.end - 1), i = end;
+    int rc = 0;
+
+    xd_rangeset_init(out);
+    while (i > 0 &&
+           !all_end_before(depot, &depot->sources[i - 1], within.begin + 1))
+        i--;
+    for (; rc == 0 && i < end; i++)
+        rc = add_held(out, &depot->sources[i], within);
+    end = i = count_appended(depot, within.end - 1);
+    while (i > 0 && depot->appended[i - 1]->range.end > within.begin)
+        i--;
+    for (; rc == 0 && i < end; i++)
+        rc = add_held(out, depot->appended[i], within);
+    for (struct xd_added_source *a = depot->added; rc == 0 && a; a = a->next)
+        rc = add_held(out, &a->source, within);
+    if (rc < 0)
+        xd_rangeset_fini(out);
+    return rc;
+}
+
 static int count_held(struct xd_depot *d)
 {
+    const struct xd_range everything = {0, XD_SIZE_UNKNOWN};
     struct xd_rangeset held;
 
-    if (xd_depot_holds(d, &held) < 0)
+    if (xd_depot_holds(d, everything, &held) < 0)
         return XD_E_NOMEM;
     d->bytes_held = held.bytes;
     if (held.n == 1 && held.ranges[0].end == XD_SIZE_UNKNOWN)
@@ -291,7 +353,7 @@ static int fill_depot(struct xd_depot *d, const struct entry *run, size_t n,
     d->sources = xd_alloc(n, sizeof *d->sources);
     if (!d->sources)
         return XD_E_NOMEM;
-    d->n_sources = n;
+    d->n_sources = d->n_left = n;
     for (size_t i = 0; i < n; i++)
         d->sources[i] = (struct xd_depot_source){
             .range = run[i].range,
@@ -466,6 +528,7 @@ static int put_source(struct xd_depot *depot, const struct xd_new_source *what)
         free_added(a);
         return XD_E_NOMEM;
     }
+    depot->n_left++;
     depot->max_connections =
         xd_stricter_limit(depot->max_connections, what->max_connections);
     return 0;
@@ -524,6 +587,7 @@ static int append_source(struct xd_depot *depot, struct xd_range range,
     if (!last || last->range.begin < range.begin)
         depot->bytes_held += xd_range_length(range);
     list[depot->n_appended++] = s;
+    depot->n_left++;
     depot->max_connections = xd_stricter_limit(depot->max_connections,
                                                replica_of(s)->max_connections);
     return 0;
@@ -671,36 +735,6 @@ void xd_depots_rank(struct xd_depots *d)
     sort_depots(d);
 }
 
-/* Number of sources that begin at or before `begin`. */
-static size_t count_before(const struct xd_depot *d, uint64_t begin)
-{
-    return xd_count_up_to(begin, d->sources, d->n_sources, sizeof *d->sources,
-                          offsetof(struct xd_depot_source, range.begin));
-}
-
-/* The same of those that were appended. */
-static size_t count_appended(const struct xd_depot *d, uint64_t begin)
-{
-    size_t low = 0, high = d->n_appended;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (d->appended[middle]->range.begin <= begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Whether none of the sources up to this one ends at or behind `byte`. */
-static bool all_end_before(const struct xd_depot *d,
-                           const struct xd_depot_source *s, uint64_t byte)
-{
-    return d->sources[s->furthest].range.end < byte;
-}
-
 static struct xd_depot_source *find_source(struct xd_depot *depot,
                                            struct xd_range range,
                                            bool may_be_gone)
@@ -752,12 +786,26 @@ const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
     return find_source(depot, range, true);
 }
 
+void xd_depot_drop_source(struct xd_depot *depot,
+                          struct xd_depot_source *source)
+{
+    depot->n_left -= !source->is_gone;
+    source->is_gone = true;
+}
+
 void xd_depot_drop_sources(struct xd_depot *depot)
 {
     struct xd_depot_source *s = NULL;
 
     while ((s = xd_depot_next_source(depot, s)))
-        s->is_gone = true;
+        xd_depot_drop_source(depot, s);
+}
+
+void xd_depot_restore_source(struct xd_depot *depot,
+                             struct xd_depot_source *source)
+{
+    depot->n_left += source->is_gone;
+    source->is_gone = false;
 }
 
 const struct xd_url *xd_source_url(const struct xd_depot_source *s)
@@ -856,12 +904,13 @@ void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why)
     xd_depot_set_error(depot, why);
 }
 
-void xd_depot_lose_source(struct xd_depot_source *source,
+void xd_depot_lose_source(struct xd_depot *depot,
+                          struct xd_depot_source *source,
                           const struct xd_error *why)
 {
     struct xd_source_facts *facts = xd_source_facts(source);
 
-    source->is_gone = true;
+    xd_depot_drop_source(depot, source);
     if (!facts)
         return;
     xd_kept_error_free(facts->error);
@@ -890,19 +939,4 @@ const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
         error = xd_source_known(depot->appended[i])->error;
     }
     return error || !is_found ? error : depot->last_error;
-}
-
-int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out)
-{
-    xd_rangeset_init(out);
-    for (const struct xd_depot_source *s = NULL;
-         (s = xd_depot_next_source(depot, s));) {
-        if (s->is_gone)
-            continue;
-        if (xd_rangeset_add(out, s->range) < 0) {
-            xd_rangeset_fini(out);
-            return XD_E_NOMEM;
-        }
-    }
-    return 0;
 }

@@ -83,7 +83,7 @@ struct xd_depot_source {
     bool is_sized;     /* a depot has stated the size of its object */
 
     /* Guarded by engine.lock. */
-    bool is_gone : 1;      /* will not do in this run */
+    bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */
     bool is_noted : 1;     /* the journal knows its validator */
     bool has_answered : 1; /* with bytes of an object of the right size */
     bool knows_no_conditions : 1; /* it is sent no validator */
@@ -120,6 +120,7 @@ struct xd_depot {
     size_t n_appended, appended_capacity;
     struct xd_added_source *added; /* those that joined, the last one first; a
                                       source stays where it is in memory */
+    size_t n_left;                 /* sources that are not gone */
     uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* the least of its sources'; 0: no limit */
     enum xd_depot_state state;
@@ -227,8 +228,12 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
 const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
                                                   struct xd_range range);
 
-/* None of them will do in this run. */
+/* A source, or none of them, will do in this run; or it will do after all. */
+void xd_depot_drop_source(struct xd_depot *depot,
+                          struct xd_depot_source *source);
 void xd_depot_drop_sources(struct xd_depot *depot);
+void xd_depot_restore_source(struct xd_depot *depot,
+                             struct xd_depot_source *source);
 
 /*
  * Add a source for bytes behind all others of the file: replica number `place` of
@@ -275,7 +280,8 @@ void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why);
 void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why);
 
 /* The source of a depot is gone for that reason, which others may not share. */
-void xd_depot_lose_source(struct xd_depot_source *source,
+void xd_depot_lose_source(struct xd_depot *depot,
+                          struct xd_depot_source *source,
                           const struct xd_error *why);
 
 /* Why the depot does not deliver the byte: its source is gone, or else the depot
@@ -283,8 +289,10 @@ void xd_depot_lose_source(struct xd_depot_source *source,
 const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
                                              uint64_t byte);
 
-/* What a depot holds, without what is gone; `out` is initialised here. */
-int xd_depot_holds(const struct xd_depot *depot, struct xd_rangeset *out);
+/* What a depot holds of `within`, without what is gone; `out` is initialised
+ * here.  Costs as much as there are sources near `within`. */
+int xd_depot_holds(const struct xd_depot *depot, struct xd_range within,
+                   struct xd_rangeset *out);
 
 /*
  * What the scheduler needs to know.

@@ -69,12 +69,12 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
 
     if (source->is_gone)
         return; /* another lane has said so */
-    xd_depot_lose_source(source, why);
-    if (xd_depot_holds(depot, &held) < 0) {
+    xd_depot_lose_source(depot, source, why);
+    if (xd_depot_holds(depot, rest, &held) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    if (held.n == 0) {
+    if (depot->n_left == 0) {
         xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
         xd_report_banned_locked(e, number);
         rest.begin = rest.end;
@@ -114,22 +114,12 @@ static bool has_stated_another_size(const struct xd_engine *e,
            strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
 }
 
-static bool has_others(const struct xd_depot *depot,
-                       const struct xd_depot_source *source)
-{
-    for (const struct xd_depot_source *s = NULL;
-         (s = xd_depot_next_source(depot, s));)
-        if (s != source && !s->is_gone)
-            return true;
-    return false;
-}
-
 /* One object of several is not there, which says nothing of the others. */
 static bool lacks_one_locked(const struct xd_depot *depot,
                              const struct xd_lane *lane)
 {
     return lane->outcome.verdict == XD_VERDICT_GONE && lane->source &&
-           has_others(depot, lane->source);
+           depot->n_left > (lane->source->is_gone ? 0 : 1);
 }
 
 /* An answer that does not fit a provisional place says nothing against the file,
@@ -300,7 +290,7 @@ static void report_probe_failed_locked(struct xd_engine *e,
         depot->knows_no_ranges = true;
     else if (outcome->verdict != XD_VERDICT_AGAIN &&
              outcome->verdict != XD_VERDICT_LOCAL && lane->source)
-        lane->source->is_gone = true;
+        xd_depot_drop_source(depot, lane->source);
     if (outcome->retry_after > 0)
         retry_at = now + outcome->retry_after;
     if (xd_depot_source(depot, lane->range))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/set_keep.h"
 
+#include "base/check.h"
 #include "engine/engine.h"
 #include "os/clock.h"
 
@@ -46,18 +47,19 @@ bool xd_set_can_keep_locked(const struct xd_engine *e)
            xd_now() >= xd_set_keep_at_locked(e);
 }
 
-/* Its journal cannot be written.  Once the download is over that is all the same:
- * why it failed is known. */
-static void broke(void *engine, const size_t *files, size_t n,
+/* The journal of a file cannot be written.  Once the download is over that is all
+ * the same: why it failed is known. */
+static void broke(void *engine, const size_t *file, size_t n,
                   const struct xd_error *error)
 {
     struct xd_engine *e = engine;
 
+    XD_ASSERT(n == 1);
     xd_engine_lock(e);
-    for (size_t i = 0; i < n; i++)
-        if (!xd_set_bears(e, error) ||
-            !xd_set_fail_locked(e, e->set.places[files[i]].range, error))
-            xd_engine_fail_locked(e, error);
+    if (xd_set_bears(e, error))
+        (void)xd_set_fail_locked(e, e->set.places[*file].range, error);
+    else
+        xd_engine_fail_locked(e, error);
     xd_engine_unlock(e);
 }
 
@@ -92,7 +94,7 @@ void xd_set_keep_work_locked(struct xd_engine *e)
 
 void xd_set_save_locked(struct xd_engine *e)
 {
-    if (e->set.n_kept == 0 || !e->set.sink)
+    if (!e->set.sink) /* it is no set, or was not begun */
         return;
     note_dropped_locked(e);
     sync_locked(e);

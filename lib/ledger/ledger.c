@@ -51,11 +51,13 @@ int xd_ledger_discard(struct xd_ledger *l, struct xd_range r,
         .to = {0, (uint8_t)(XD_ORIGIN_DISCARDED + why), 2, 3, 4, 5, 6, 7},
         .sets_depot = true,
         .depot = XD_NO_DEPOT};
-    uint64_t before = l->origins.bytes[XD_ORIGIN_DEPOT];
+    const uint64_t before = l->origins.bytes[XD_ORIGIN_DEPOT];
+    const uint64_t held = l->held > 0 ? xd_ledger_bytes_of(l, XD_HELD, r) : 0;
 
     if (xd_runs_reserve(&l->states, 1) < 0 ||
         xd_runs_change(&l->origins, r, &take_origin) < 0)
         return XD_E_NOMEM;
+    l->held -= held;
     l->discarded[why] += before - l->origins.bytes[XD_ORIGIN_DEPOT];
     return xd_ledger_change(l, XD_DISCARD, r);
 }
@@ -87,11 +89,14 @@ bool xd_ledger_was_discarded(const struct xd_ledger *l, uint64_t byte,
 int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot)
 {
     struct xd_run_change by = give_origin;
+    const uint64_t before = l->origins.bytes[XD_ORIGIN_DEPOT];
 
     by.depot = depot;
     if (depot != XD_NO_DEPOT && (xd_runs_reserve(&l->states, 1) < 0 ||
                                  xd_runs_change(&l->origins, r, &by) < 0))
         return XD_E_NOMEM;
+    if (depot == XD_HELD)
+        l->held += l->origins.bytes[XD_ORIGIN_DEPOT] - before;
     return xd_ledger_change(l, XD_WRITTEN, r);
 }
 

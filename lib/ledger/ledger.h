@@ -61,6 +61,7 @@ enum { XD_ORIGIN_NONE, XD_ORIGIN_DEPOT, XD_ORIGIN_DISCARDED };
 struct xd_ledger {
     struct xd_runs states;  /* of each byte, without depots */
     struct xd_runs origins; /* with a depot if XD_ORIGIN_DEPOT */
+    uint64_t held;          /* bytes that are of XD_HELD */
     uint64_t
         discarded[XD_N_DISCARD_REASONS]; /* bytes, each as often as it was */
 };

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Many small files: from mirrors, and from one host near and far.
 
-    python3 tests/bench/sets.py [-n RUNS] [--readme] [ROW...]
+    python3 tests/bench/sets.py [-n RUNS] [--ways "NAME;..."] [--readme] [ROW...]
 
 Each round takes every command through each row once, in random order.  curl
 knows one mirror only, the nearest; limits are those of the bytes (fluid).  Over
-HTTP/2, with TLS, curl and xdownload alone are compared.  In the row "mixed" the second mirror lacks a tenth of the files, and the third has
-wrong bytes in a fiftieth; aria2, which gives such a file up, is not in it.
+HTTP/2, with TLS, curl and xdownload alone are compared.  In the rows "list" and
+"missing" xdownload and aria2 get a list of URLs, of which no size and no hash is
+known.  In the row "mixed" the second mirror lacks a tenth of the files, and the
+third has wrong bytes in a fiftieth; aria2, which gives such a file up, is not in it,
+nor in "missing".
 Writes build/bench/sets.md; --readme puts the table into tests/bench/README.md.
 
 Takes root, for tests/wan.
@@ -49,8 +52,8 @@ depot d2 198.18.1.2 rate=100mbit rtt=40ms
 depot d3 198.18.1.3 rate=50mbit rtt=100ms
 """
 
-# Name: what it is, the bytes of each file, and a scenario or its text.  HTTP/2
-# where the name ends with "-h2".
+# Name: what it is, the bytes of each file (None: it is not there), and a scenario
+# or its text.  HTTP/2 where the name ends with "-h2".
 ROWS = {
     "mirrors": ("60 files of 1 MiB, `mirrors`", 60 * [1 << 20], "mirrors"),
     "near": ("3000 files of 10 KiB, one host at 1 ms", 3000 * [10 << 10],
@@ -59,6 +62,10 @@ ROWS = {
             ONE.format(40)),
     "three": ("3000 files of 10 KiB, three hosts at 1, 40 and 100 ms",
               3000 * [10 << 10], THREE),
+    "list": ("10000 files of 10 KiB in a list, one host at 1 ms",
+             10000 * [10 << 10], ONE.format(1)),
+    "missing": ("20000 files in a list, one host at 1 ms, which has 5 of them",
+                5 * [*3999 * [None], 10 << 10], ONE.format(1)),
     "near-h2": ("3000 files of 10 KiB, one host at 1 ms, HTTP/2",
                 3000 * [10 << 10], ONE.format(1)),
     "far-h2": ("3000 files of 10 KiB, one host at 40 ms, HTTP/2",
@@ -70,6 +77,8 @@ OURS = {"xdownload": [], "xdownload -t 16": ["-t", "16"]}
 PEERS = {"curl -Z, 6": "curl", "curl -Z, 16": "curl",
          "curl -Z --http2, 50": "curl", "aria2 -j16": "aria2c"}
 GIVES_UP = "aria2 -j16"
+FLAWED = ["mixed", "missing"]
+OF_LISTS = ["list", "missing"]
 OF_HTTP2 = ["xdownload", "curl -Z --http2, 50"]
 
 
@@ -87,6 +96,8 @@ class Files:
         self.digests = {}
         (self.folder / "wrong").mkdir()
         for i, (name, size) in enumerate(self.sizes.items()):
+            if size is None:
+                continue
             data = bytes_of(size, i + 1)
             self.digests[name] = digest_of(data)
             (self.folder / name).write_bytes(data)
@@ -132,24 +143,32 @@ def processor_time():
 class Row:
     """One row in one emulation."""
 
-    def __init__(self, wan, files, folder):
+    def __init__(self, wan, files, folder, is_list=False):
         self.wan, self.files, self.folder = wan, files, folder
-        self.manifest = files.metalink(folder / "m.meta4", wan)
+        self.is_list = is_list
         self.out = folder / "out"
+        nearest = {name: wan.urls(files.scheme, name)[0]
+                   for name in files.sizes}
         self.config = folder / "curl"
         self.config.write_text("".join(
-            f'url = "{wan.urls(files.scheme, name)[0]}"\noutput = "{name}"\n'
-            for name in files.sizes))
+            f'url = "{url}"\noutput = "{name}"\n'
+            for name, url in nearest.items()))
+        self.input = folder / ("list" if is_list else "m.meta4")
+        if is_list:
+            self.input.write_text("".join(f"{u}\n" for u in nearest.values()))
+        else:
+            files.metalink(self.input, wan)
 
     def words(self, way):
         if way in OURS:
             return [common.XDOWNLOAD, "-q", "--no-depot-cache", "--cacert",
-                    self.wan.cacert, *OURS[way], self.manifest]
+                    self.wan.cacert, *OURS[way], *["-i"] * self.is_list,
+                    self.input]
         if way.startswith("curl"):
             return ["curl", "-sfZ", "--http2", "--cacert", self.wan.cacert,
                     "--parallel-max", way.split()[-1], "-K", self.config]
         return ["aria2c", "-q", "--no-conf", "--file-allocation=none", "-j16",
-                "-M", self.manifest]
+                "-i" if self.is_list else "-M", self.input]
 
     def costs(self, way):
         """Seconds, and seconds of processor."""
@@ -169,7 +188,7 @@ def is_in(way, row):
     if row.endswith("-h2"):
         return way in OF_HTTP2
     return (way in OURS or way not in OF_HTTP2) and \
-        (row != "mixed" or way != GIVES_UP)
+        (row not in FLAWED or way != GIVES_UP)
 
 
 def measure(row, ways, rounds):
@@ -186,19 +205,29 @@ def measure(row, ways, rounds):
         (folder / "www").mkdir()
         files = Files(folder / "www", sizes, row == "mixed", scheme)
         with Wan(path, files.folder) as wan:
-            server = Row(wan, files, folder)
+            server = Row(wan, files, folder, row in OF_LISTS)
             for i in range(rounds):
                 for way in common.in_random_order(ways, i):
                     runs[way].append(server.costs(way))
-        limit = fluid(path, sum(sizes))
+        limit = fluid(path, sum(size or 0 for size in sizes))
     return {way: [median(each) for each in zip(*costs)]
             for way, costs in runs.items()}, limit
+
+
+def chosen(ways, text):
+    """Those of a text such as "xdownload;curl -Z, 6", in which ; parts them."""
+    asked = text.split(";")
+    if unknown := [way for way in asked if way not in ways]:
+        raise SystemExit("there is no command " + ", ".join(unknown))
+    return asked
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     common.add_arguments(parser)
+    parser.add_argument("--ways", help="only these, such as \"xdownload;curl -Z, 6\": "
+                        + "; ".join([*OURS, *PEERS]))
     parser.add_argument("--readme", action="store_true",
                         help="put the table into tests/bench/README.md")
     parser.add_argument("row", nargs="*", help=" ".join(ROWS))
@@ -208,6 +237,8 @@ def main():
     common.set_up(a)
     peers = [way for way in PEERS if shutil.which(PEERS[way])]
     ways = [*OURS, *peers]
+    if a.ways:
+        ways = chosen(ways, a.ways)
     rows = []
     for row in a.row or ROWS:
         took, limit = measure(row, ways, a.runs)

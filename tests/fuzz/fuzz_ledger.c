@@ -6,7 +6,7 @@
 static void step(struct model *m, struct xd_ledger *l, struct fuzz_input *in)
 {
     unsigned kind = fuzz_below(in, MODEL_TRANSITIONS);
-    unsigned depot = fuzz_below(in, MODEL_DEPOTS);
+    unsigned depot = model_origin(fuzz_below(in, MODEL_DEPOTS));
     unsigned begin = fuzz_below(in, MODEL_BYTES);
     unsigned end = begin + fuzz_below(in, MODEL_BYTES + 1 - begin);
     unsigned why = fuzz_below(in, XD_N_DISCARD_REASONS);

@@ -3,6 +3,7 @@
 asked for."""
 import contextlib
 import hashlib
+import http.client
 import json
 import re
 import time
@@ -425,10 +426,50 @@ def test_a_simulated_player_says_why_a_file_ended(lab):
     run = lab.xdownload("play", *SIMULATED, "--patience", "0s", one,
                         report=False)
     assert run.rc == 1
-    assert "no depot is left" in run.err
+    assert run.err.count("no depot is left") == 1
     two = lab.metalink_of([(NAMES[0], [lab.depot()], None),
                            (NAMES[1], [depot], None)])
     run = lab.xdownload("play", *SIMULATED[:2], "--rate", "50MB/s",
                         "--patience", "0s", two, report=False)
     assert run.rc == 1
     assert "2/b.mkv: no depot is left" in run.err
+    assert run.err.count("no depot is left") == 1
+
+
+def half_of(lab, name):
+    """Of the file's second half no depot is there."""
+    half = SIZE // 2
+    return lab.exnode_of(name, [
+        (0, half, lab.depot().url(name), 0, half),
+        (half, half, lab.dead().url(name), 0, half)])
+
+
+def test_a_gap_that_a_simulated_player_comes_to_is_said_once(lab):
+    put(lab)
+    run = lab.xdownload("play", *SIMULATED[:2], "--rate", "50MB/s",
+                        "--patience", "0s", "--retry", "1",
+                        half_of(lab, NAMES[0]), report=False)
+    assert run.rc == 1
+    assert "1/a.mkv: no depot is left" in run.err
+    assert run.err.count("no depot is left") == 1
+
+
+def test_a_gap_that_a_client_comes_to_is_said_once(lab):
+    put(lab)
+    served = Served(lab, "--patience", "0s", "--retry", "1",
+                    half_of(lab, NAMES[0]))
+    for _ in range(2):
+        with pytest.raises(http.client.IncompleteRead):
+            served.ask()
+    run, _ = served.end()
+    assert run.err.count("1/a.mkv: no depot is left") == 1
+    assert run.err.count("no depot is left") == 1
+
+
+def test_what_is_kept_and_wrong_is_said_once(lab):
+    files = put(lab)
+    depot = lab.depot(files={**files, NAMES[0]: bytes(SIZE)})
+    run = lab.xdownload("play", *SIMULATED[:2], "--rate", "50MB/s", "--keep",
+                        "k", manifest_of(lab, depot, NAMES[:1]), report=False)
+    assert run.rc == 4
+    assert run.err.count("mismatch") == 1

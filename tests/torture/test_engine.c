@@ -441,7 +441,7 @@ static int check_copies(void)
     ck_assert_int_eq(
         xd_manifest_from_urls(&list, urls, 2, XD_SIZE_UNKNOWN, NULL), 0);
     torture_begin();
-    rc = xd_copies_check(&checked, list, options, &error);
+    rc = xd_copies_find(&checked, list, options, &error);
     torture_end();
     ck_assert((rc == 0) == (checked != NULL));
     if (rc == 0) {

@@ -9,7 +9,7 @@
  *     2  the rest of the samples, of those that have one size with another
  *     3  the vote
  */
-#include <xdownload/inspect.h>
+#include "engine/api/copies_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

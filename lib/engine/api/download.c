@@ -3,6 +3,7 @@
  * The public face of an engine.
  */
 #include <xdownload/download.h>
+#include <xdownload/inspect.h>
 
 #include <string.h>
 
@@ -10,7 +11,6 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/api/copies_find.h"
 #include "engine/engine.h"
 #include "engine/join.h"
 #include "engine/lane.h"
@@ -187,7 +187,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.bytes_in_order =
         xd_ledger_first_gap(&e->ledger, done, e->wanted) - e->wanted.begin;
     p.bytes_compared = e->sampler.bytes_compared;
-    p.bytes_resumed = xd_verify_held_bytes_locked(e);
+    p.bytes_resumed = e->ledger.held;
     if (e->wanted.end != XD_SIZE_UNKNOWN && !e->session.size_probe)
         p.bytes_total =
             xd_range_length(e->wanted) - e->set.unused - e->set.lost;

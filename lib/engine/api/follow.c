@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/url.h"
-#include "engine/api/copies_find.h"
+#include "engine/api/copies_check.h"
 #include "engine/api/named_manifests.h"
 #include "manifest/more_copies.h"
 

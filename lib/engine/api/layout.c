@@ -63,6 +63,8 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
 static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
                          struct xd_rangeset *everything)
 {
+    const struct xd_range all = {0, XD_SIZE_UNKNOWN};
+
     layout->depots = xd_alloc(d->n ? d->n : 1, sizeof *layout->depots);
     if (!layout->depots)
         return XD_E_NOMEM;
@@ -73,7 +75,7 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
     for (size_t i = 0; i < d->n; i++) {
         struct xd_rangeset held;
 
-        if (xd_depot_holds(d->list[i], &held) < 0)
+        if (xd_depot_holds(d->list[i], all, &held) < 0)
             return XD_E_NOMEM;
         layout->depots[i].held = held.ranges;
         layout->depots[i].n_held = held.n;

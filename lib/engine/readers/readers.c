@@ -281,7 +281,7 @@ void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
     e->readers.gap_error = *why;
     if (xd_rangeset_add(&e->readers.gaps, xd_window_pieces(e, range)) < 0)
         xd_engine_fail_nomem_locked(e);
-    xd_engine_log_locked(e, XD_LOG_WARN, "%s", why->msg);
+    xd_engine_log_locked(e, XD_LOG_INFO, "%s", why->msg);
     xd_engine_wake_readers_locked(e);
 }
 

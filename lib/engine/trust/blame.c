@@ -19,7 +19,7 @@ static bool has_range(const struct xd_depot *d, struct xd_range range)
     struct xd_rangeset held;
     bool result;
 
-    if (xd_depot_holds(d, &held) < 0)
+    if (xd_depot_holds(d, range, &held) < 0)
         return false;
     result = xd_rangeset_contains(&held, range);
     xd_rangeset_fini(&held);
@@ -134,7 +134,7 @@ static void drop_copy_locked(struct xd_engine *e, struct xd_depot *d,
 
     while ((source = xd_depot_source(d, range))) {
         lost = source->range;
-        xd_depot_lose_source(source, why);
+        xd_depot_lose_source(d, source, why);
     }
     xd_depot_note_failure(d, why);
     xd_engine_log_locked(e, XD_LOG_WARN,
@@ -177,7 +177,7 @@ static void restore_locked(struct xd_engine *e, unsigned depot,
 {
     struct xd_rangeset held;
 
-    if (xd_depot_holds(e->depots.list[depot], &held) < 0) {
+    if (xd_depot_holds(e->depots.list[depot], range, &held) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }

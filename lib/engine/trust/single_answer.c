@@ -43,7 +43,7 @@ bool xd_single_answer_begins_locked(struct xd_engine *e)
 }
 
 /* The next answer says what the file is. */
-static void forget_validator(struct xd_depot_source *s)
+static void forget_validator(struct xd_depot *d, struct xd_depot_source *s)
 {
     struct xd_source_facts *f = s->facts;
 
@@ -56,7 +56,7 @@ static void forget_validator(struct xd_depot_source *s)
     if (f && f->check)
         f->check->n_alike = 0;
     s->validators = XD_VALIDATORS_HOLD;
-    s->is_gone = false;
+    xd_depot_restore_source(d, s);
 }
 
 void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only)
@@ -67,7 +67,7 @@ void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only)
         xd_engine_log_locked(e, XD_LOG_WARN,
                              "%s; the whole file is asked for in one request",
                              d->last_error->msg);
-    forget_validator(whole_source(e, d));
+    forget_validator(d, whole_source(e, d));
     d->is_banned = d->answers_differ = false;
     d->knows_no_ranges = true;
     xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);

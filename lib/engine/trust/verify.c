@@ -248,11 +248,6 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
     xd_verify_written_locked(e, range, NULL);
 }
 
-uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e)
-{
-    return xd_ledger_bytes_of(&e->ledger, XD_HELD, e->wanted);
-}
-
 /* What is read once is hashed by its reader. */
 static bool hashes_whole(const struct xd_engine *e)
 {

@@ -86,9 +86,6 @@ void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
 /* `range` was received by an earlier run. */
 void xd_verify_held_locked(struct xd_engine *e, struct xd_range range);
 
-/* How many bytes of earlier runs are kept. */
-uint64_t xd_verify_held_bytes_locked(const struct xd_engine *e);
-
 /* Whether there is something to hash now, and the doing of a part of it:
  * releases the lock meanwhile.  Only the keeper calls these. */
 bool xd_verify_can_work_locked(const struct xd_engine *e);

@@ -105,7 +105,7 @@ static int wait_in_copies(void)
     snprintf(other, sizeof other, "%sx", url);
     ck_assert_int_eq(
         xd_manifest_from_urls(&m, urls, 2, XD_SIZE_UNKNOWN, &error), 0);
-    rc = xd_copies_check(&checked, m, options, &error);
+    rc = xd_copies_find(&checked, m, options, &error);
     ck_assert((rc == 0) == (checked != NULL));
     xd_manifest_unref(checked);
     xd_manifest_unref(m);

@@ -43,6 +43,12 @@ static inline struct xd_range model_range(const struct model *m, unsigned begin,
     return (struct xd_range){m->base + begin, m->base + end};
 }
 
+/* The last of MODEL_DEPOTS is an earlier run. */
+static inline unsigned model_origin(unsigned i)
+{
+    return i == MODEL_DEPOTS - 1 ? XD_HELD : i;
+}
+
 /* Whether a byte may meet the transition. */
 static inline bool model_is_legal(const struct model *m, unsigned transition,
                                   unsigned i)
@@ -183,7 +189,7 @@ static inline bool model_agrees(const struct model *m,
 {
     struct xd_range r = model_range(m, begin, end);
     struct xd_range first = model_depot(m, XD_NO_DEPOT, begin, end);
-    uint64_t in_range = 0, of_depot = 0, in_all = 0;
+    uint64_t in_range = 0, of_depot = 0, in_all = 0, held = 0;
     unsigned got = XD_NO_DEPOT;
 
     states &= ~(1u << XD_BYTE_MISSING);
@@ -191,10 +197,11 @@ static inline bool model_agrees(const struct model *m,
         in_all += model_is(m, i, states);
         in_range += model_is(m, i, states) && i >= begin && i < end;
         of_depot += m->bytes[i].depot == depot && i >= begin && i < end;
+        held += m->bytes[i].depot == XD_HELD;
     }
     return xd_ledger_bytes(l, states) == in_all &&
            xd_ledger_count(l, states, r) == in_range &&
-           xd_ledger_bytes_of(l, depot, r) == of_depot &&
+           xd_ledger_bytes_of(l, depot, r) == of_depot && l->held == held &&
            xd_ledger_has(l, states, r) == (in_range == end - begin) &&
            model_same(xd_ledger_next(l, states, r),
                       model_run(m, states, true, begin, end)) &&

@@ -61,11 +61,12 @@ START_TEST(random_transitions_do_what_they_do_to_an_array)
         ck_assert_int_eq(
             model_change(
                 &m, &ledger, draw(&seed, MODEL_TRANSITIONS), begin, end,
-                draw(&seed, MODEL_DEPOTS),
+                model_origin(draw(&seed, MODEL_DEPOTS)),
                 (enum xd_discard_reason)draw(&seed, XD_N_DISCARD_REASONS)),
             0);
         ck_assert(model_agrees(&m, &ledger, draw(&seed, 256),
-                               draw(&seed, MODEL_DEPOTS), begin, end));
+                               model_origin(draw(&seed, MODEL_DEPOTS)), begin,
+                               end));
         ck_assert(model_agrees_on_discards(&m, &ledger));
         ck_assert(model_has_whole_runs(&m, &ledger));
     }
