@@ -52,8 +52,8 @@ struct xd_upload_wish {
     bool stripes; /* extents go to whichever store is free, so that all end at
                      the same time; else the first stores get whole copies, and
                      others take the place of those that fail */
-    uint64_t extent_bytes; /* 0: 256 MiB, or with `stripes` about 16 for each
-                              store and copy, but 1 MiB at least */
+    uint64_t extent_bytes; /* 0: 256 MiB, or with `stripes` about 32 for each
+                              store, but 1 MiB at least */
     uint64_t
         presign_s; /* the URLs in the manifest are presigned for so long, by
                            stores that can (S3): anybody can read by them, though

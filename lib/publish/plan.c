@@ -8,7 +8,7 @@
 #include "base/rate.h"
 
 /* What a store has to do with an extent. */
-enum place { FREE, UNDER_WAY, HELD, FORBIDDEN };
+enum place { FREE, UNDER_WAY, PUT_OFF, HELD, FORBIDDEN };
 
 struct extent {
     struct xd_range range;
@@ -110,6 +110,11 @@ void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
 void xd_plan_ready(struct xd_plan *p, size_t n)
 {
     p->n_ready = n;
+}
+
+bool xd_plan_is_ready(const struct xd_plan *p, size_t extent)
+{
+    return extent < p->n_ready;
 }
 
 size_t xd_plan_n_extents(const struct xd_plan *p)
@@ -261,12 +266,19 @@ static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
                                                                  : XD_PLAN_NONE;
 }
 
+bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store)
+{
+    return extent < p->n && *place_of(p, extent, store) == PUT_OFF;
+}
+
 bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
 {
-    if (extent >= p->n || !may_get(p, extent, store))
+    const bool is_put_off = xd_plan_is_put_off(p, extent, store);
+
+    if (extent >= p->n || (!is_put_off && !may_get(p, extent, store)))
         return false;
     *place_of(p, extent, store) = UNDER_WAY;
-    p->extents[extent].n_copies++;
+    p->extents[extent].n_copies += !is_put_off;
     p->stores[store].under_way += xd_range_length(p->extents[extent].range);
     return true;
 }
@@ -328,6 +340,13 @@ void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
     p->extents[extent].n_copies--;
 }
 
+void xd_plan_put_off(struct xd_plan *p, size_t extent, size_t store,
+                     xd_usec now)
+{
+    end(p, extent, store, now);
+    *place_of(p, extent, store) = PUT_OFF;
+}
+
 void xd_plan_drop(struct xd_plan *p, size_t store)
 {
     p->stores[store].is_dropped = true;
@@ -348,6 +367,7 @@ bool xd_plan_is_stuck(const struct xd_plan *p)
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = 0; k < p->n_stores; k++) {
             if (*place_of(p, i, k) == UNDER_WAY ||
+                *place_of(p, i, k) == PUT_OFF ||
                 (may_get(p, i, k) && !p->stores[k].is_dropped))
                 return false;
         }
