@@ -278,6 +278,17 @@ START_TEST(a_fast_store_gets_every_extent_once)
 }
 END_TEST
 
+/* It has all of it long before the end, and is not waited for then. */
+START_TEST(stores_go_on_when_a_fast_one_has_all)
+{
+    const double rates[] = {1.5e6, .5e6, .3125e6, .1875e6};
+
+    begin(4, true, 64, 2);
+    const double least = 64 * (double)MIB / 1e6, took = run(4, rates);
+    ck_assert_msg(took <= 1.03 * least, "%.3f of %.2f s", took / least, least);
+}
+END_TEST
+
 /* Also where it could send little more than all of it in that time. */
 START_TEST(what_a_fast_store_has_not_is_left_to_it)
 {
@@ -340,6 +351,7 @@ int main(void)
     tcase_add_test(tcase, what_is_left_to_send_is_known_by_the_rate);
     tcase_add_test(tcase, stores_of_unequal_rates_end_together);
     tcase_add_test(tcase, a_fast_store_gets_every_extent_once);
+    tcase_add_test(tcase, stores_go_on_when_a_fast_one_has_all);
     tcase_add_test(tcase, what_a_fast_store_has_not_is_left_to_it);
     tcase_add_test(tcase, a_store_that_has_waited_has_the_rate_that_it_had);
     tcase_add_test(tcase, a_slow_store_takes_what_is_left_when_others_fail);
