@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <xdownload/audit.h>
+#include <xdownload/upload.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"
@@ -29,11 +30,14 @@ static int look(void *user, struct xd_error *err)
     const struct checking *c = user;
     const struct xd_audit_options what = {.struct_size = sizeof what,
                                           .is_full = c->args->full};
-    int rc = 0;
+    struct xd_manifest *readable;
+    int rc = xd_upload_readable(&readable, c->manifest, c->args->inputs[0],
+                                c->args->options, err);
 
     for (size_t i = 0; rc == 0 && i < c->n; i++)
-        rc = xd_audit_new(&c->audits[i], c->manifest, c->first + i, &what,
+        rc = xd_audit_new(&c->audits[i], readable, c->first + i, &what,
                           c->args->options, err);
+    xd_manifest_unref(readable);
     return rc;
 }
 

@@ -166,6 +166,23 @@ XD_API XD_MUST_CHECK int xd_upload_manifest(struct xd_manifest **out,
                                             struct xd_error *err);
 
 /*
+ * `m`, of the file whose manifest is at `path`, as its user may read it: of objects in
+ * S3 that the private manifest beside `path` records, and that are at the endpoint
+ * of the options s3-* or of the environment, the URLs are presigned with the user's
+ * credentials, for twelve hours.  Replicas are numbered as before.  Such URLs are
+ * secrets: nothing is to be written of them.
+ * Ownership: *out is the caller's, to release with xd_manifest_unref(); it may be
+ *            `m` itself.  `o` may be NULL: the defaults.
+ * Blocks:    on the disk.
+ * Errors:    NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_upload_readable(struct xd_manifest **out,
+                                            struct xd_manifest *m,
+                                            const char *path,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
+
+/*
  * Start its threads.  Errors: NOMEM, IO (a file that the options name), STATE
  * (started before).
  */
