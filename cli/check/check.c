@@ -50,6 +50,24 @@ static bool is_sound(const struct xd_audit *audit)
            sum.bytes_with_none == 0 && (sum.n_usable > 0 || sum.size == 0);
 }
 
+/* Nothing is known of the depots then. */
+static bool is_line_down(const struct xd_audit *audit)
+{
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
+    struct xd_audited_depot d = {.struct_size = sizeof d};
+    size_t i = 0;
+
+    xd_audit_get(audit, &sum);
+    if (!sum.is_line_down)
+        return false;
+    while (xd_audit_depot(audit, i, &d) == 0 && d.verdict != XD_AUDIT_UNREACHED)
+        i++;
+    words_error("no depot can be reached, as if the network of this machine "
+                "were down: %s",
+                d.reason != NULL ? d.reason : "none answers");
+    return true;
+}
+
 static int print(const struct checking *c)
 {
     int status = STATUS_COMPLETE;
@@ -57,6 +75,10 @@ static int print(const struct checking *c)
     if (c->args->json)
         check_json(c->manifest, c->first, c->audits, c->n);
     for (size_t i = 0; i < c->n; i++) {
+        if (is_line_down(c->audits[i])) {
+            status = STATUS_FAILED;
+            continue;
+        }
         if (!c->args->json && !c->args->quiet)
             check_table(c->args, c->manifest, c->first + i, c->audits[i]);
         if (!is_sound(c->audits[i]))
@@ -95,9 +117,11 @@ static int heal(const struct checking *c)
 
 static int report(struct checking *c)
 {
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
     const int status = print(c);
 
-    return c->args->publish.heals ? heal(c) : status;
+    xd_audit_get(c->audits[0], &sum);
+    return c->args->publish.heals && !sum.is_line_down ? heal(c) : status;
 }
 
 static int check_files(struct checking *c)

@@ -135,7 +135,8 @@ int xd_upload_new_copies(struct xd_upload **out,
 
 static bool is_bad(enum xd_audit_verdict verdict)
 {
-    return verdict != XD_AUDIT_SKIPPED && !xd_audit_verdict_is_usable(verdict);
+    return verdict != XD_AUDIT_SKIPPED && verdict != XD_AUDIT_UNREACHED &&
+           !xd_audit_verdict_is_usable(verdict);
 }
 
 /* The audit was of the manifest that is there now, with the same replicas.
