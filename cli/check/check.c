@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <xdownload/audit.h>
+#include <xdownload/upload.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"
@@ -29,11 +30,14 @@ static int look(void *user, struct xd_error *err)
     const struct checking *c = user;
     const struct xd_audit_options what = {.struct_size = sizeof what,
                                           .is_full = c->args->full};
-    int rc = 0;
+    struct xd_manifest *readable;
+    int rc = xd_upload_readable(&readable, c->manifest, c->args->inputs[0],
+                                c->args->options, err);
 
     for (size_t i = 0; rc == 0 && i < c->n; i++)
-        rc = xd_audit_new(&c->audits[i], c->manifest, c->first + i, &what,
+        rc = xd_audit_new(&c->audits[i], readable, c->first + i, &what,
                           c->args->options, err);
+    xd_manifest_unref(readable);
     return rc;
 }
 
@@ -46,6 +50,24 @@ static bool is_sound(const struct xd_audit *audit)
            sum.bytes_with_none == 0 && (sum.n_usable > 0 || sum.size == 0);
 }
 
+/* Nothing is known of the depots then. */
+static bool is_line_down(const struct xd_audit *audit)
+{
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
+    struct xd_audited_depot d = {.struct_size = sizeof d};
+    size_t i = 0;
+
+    xd_audit_get(audit, &sum);
+    if (!sum.is_line_down)
+        return false;
+    while (xd_audit_depot(audit, i, &d) == 0 && d.verdict != XD_AUDIT_UNREACHED)
+        i++;
+    words_error("no depot can be reached, as if the network of this machine "
+                "were down: %s",
+                d.reason != NULL ? d.reason : "none answers");
+    return true;
+}
+
 static int print(const struct checking *c)
 {
     int status = STATUS_COMPLETE;
@@ -53,6 +75,10 @@ static int print(const struct checking *c)
     if (c->args->json)
         check_json(c->manifest, c->first, c->audits, c->n);
     for (size_t i = 0; i < c->n; i++) {
+        if (is_line_down(c->audits[i])) {
+            status = STATUS_FAILED;
+            continue;
+        }
         if (!c->args->json && !c->args->quiet)
             check_table(c->args, c->manifest, c->first + i, c->audits[i]);
         if (!is_sound(c->audits[i]))
@@ -91,9 +117,11 @@ static int heal(const struct checking *c)
 
 static int report(struct checking *c)
 {
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
     const int status = print(c);
 
-    return c->args->publish.heals ? heal(c) : status;
+    xd_audit_get(c->audits[0], &sum);
+    return c->args->publish.heals && !sum.is_line_down ? heal(c) : status;
 }
 
 static int check_files(struct checking *c)

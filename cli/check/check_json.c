@@ -161,6 +161,7 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     json_count(j, "replicas", sum.n_replicas);
     json_count(j, "usable", sum.n_usable);
     json_count(j, "skipped", sum.n_skipped);
+    json_bool(j, "line_down", sum.is_line_down);
     put_risk(j, "one_good_copy", audit, 1, sum.bytes_with_one);
     put_risk(j, "no_good_copy", audit, 0, sum.bytes_with_none);
     json_open_array(j, "depots");

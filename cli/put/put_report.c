@@ -75,6 +75,7 @@ void put_snapshot(struct snapshot *s, struct xd_upload *u)
          xd_upload_store(u, i, &store) == 0 && snapshot_reserve(s, i + 1);
          i++) {
         take_store(&s->depots[i], &store, p.seconds);
+        s->progress.depots_open += store.state == XD_STORE_BUSY;
         s->n_depots = i + 1;
     }
 }

@@ -29,7 +29,9 @@ enum xd_audit_verdict {
                           bytes, and it is older than the others; or it has
                           changed while it was read */
     XD_AUDIT_EXPIRED, /* its allocation is over */
-    XD_AUDIT_DEAD     /* it cannot be read */
+    XD_AUDIT_DEAD,    /* it cannot be read */
+    XD_AUDIT_UNREACHED /* not known: no depot at all was reached, as if the line of
+                          this machine were down */
 };
 
 struct xd_audit_options {
@@ -82,6 +84,9 @@ struct xd_audit_sum {
      * bytes of a lying or disputed one that were right. */
     uint64_t bytes_with_one, bytes_with_none;
     size_t n_with_one, n_with_none; /* runs of them: see xd_audit_at_risk() */
+    bool
+        is_line_down; /* all replicas that were asked are unreached: of how many
+                          bytes there are good copies is not known */
 };
 
 XD_BEGIN_DECLS

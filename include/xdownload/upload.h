@@ -52,8 +52,8 @@ struct xd_upload_wish {
     bool stripes; /* extents go to whichever store is free, so that all end at
                      the same time; else the first stores get whole copies, and
                      others take the place of those that fail */
-    uint64_t extent_bytes; /* 0: 256 MiB, or with `stripes` about 16 for each
-                              store and copy, but 1 MiB at least */
+    uint64_t extent_bytes; /* 0: 256 MiB, or with `stripes` about 32 for each
+                              store, but 1 MiB at least */
     uint64_t
         presign_s; /* the URLs in the manifest are presigned for so long, by
                            stores that can (S3): anybody can read by them, though
@@ -163,6 +163,23 @@ XD_API XD_MUST_CHECK int xd_upload_new_heal(struct xd_upload **out,
  * Errors:    IO, MANIFEST, NOMEM. */
 XD_API XD_MUST_CHECK int xd_upload_manifest(struct xd_manifest **out,
                                             const char *path,
+                                            struct xd_error *err);
+
+/*
+ * `m`, of the file whose manifest is at `path`, as its user may read it: of objects in
+ * S3 that the private manifest beside `path` records, and that are at the endpoint
+ * of the options s3-* or of the environment, the URLs are presigned with the user's
+ * credentials, for twelve hours.  Replicas are numbered as before.  Such URLs are
+ * secrets: nothing is to be written of them.
+ * Ownership: *out is the caller's, to release with xd_manifest_unref(); it may be
+ *            `m` itself.  `o` may be NULL: the defaults.
+ * Blocks:    on the disk.
+ * Errors:    NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_upload_readable(struct xd_manifest **out,
+                                            struct xd_manifest *m,
+                                            const char *path,
+                                            const struct xd_options *o,
                                             struct xd_error *err);
 
 /*

@@ -96,11 +96,19 @@ static void set_end(struct xd_builder *b, struct xd_exnode_part *p,
     move_secrets(b, p, at, old_len, new_len);
 }
 
-/* `expires_at` is 0: as before. */
+static const char *url_of(const struct xd_model_file *f, size_t place,
+                          const struct xd_edit *edit)
+{
+    return edit->reads && edit->reads[place]
+               ? edit->reads[place]
+               : xd_url_secret_text(&f->urls[place]);
+}
+
 static void copy_replica(struct xd_builder *b, const struct xd_model_file *f,
                          const struct xd_model_extent *e, size_t place,
-                         int64_t expires_at)
+                         const struct xd_edit *edit)
 {
+    const int64_t expires_at = edit->expires_at ? edit->expires_at[place] : 0;
     const struct xd_replica row = xd_model_replica_row(f, place);
     const struct xd_exnode_part *part =
         f->rare->mappings ? f->rare->mappings[place] : NULL;
@@ -115,7 +123,7 @@ static void copy_replica(struct xd_builder *b, const struct xd_model_file *f,
         b, &(struct xd_source){
                .offset = e->offset,
                .length = e->length,
-               .url = xd_span_of(xd_url_secret_text(&f->urls[place])),
+               .url = xd_span_of(url_of(f, place, edit)),
                .object_offset = row.offset,
                .object_size = row.object_size,
                .priority = row.priority,
@@ -153,8 +161,7 @@ static void copy_file(struct xd_builder *b, const struct xd_model_file *f,
             const size_t place = e->first_replica + k;
 
             if (!dropped || !dropped[place])
-                copy_replica(b, f, e, place,
-                             edit->expires_at ? edit->expires_at[place] : 0);
+                copy_replica(b, f, e, place, edit);
         }
     }
 }

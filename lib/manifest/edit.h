@@ -35,6 +35,8 @@ struct xd_edit {
     const bool *dropped; /* those of its replicas, extent by extent; or NULL */
     const int64_t *expires_at; /* likewise: until when they live now, in seconds
                                   since 1970; 0: as before; or NULL */
+    const char *const *reads; /* likewise: the URL that it is read by now; NULL:
+                                  as before; or NULL */
     const struct xd_edit_replica *added;
     size_t n_added;
     const char *upload; /* as in struct xd_model_rare; NULL: there is none */

@@ -111,13 +111,15 @@ static int make_folders(char *path, struct xd_error *err)
 }
 
 static int write_new(int fd, const char *name, const char *path,
-                     const char *text, size_t len, mode_t mode,
+                     const char *text, size_t len, mode_t mode, bool syncs,
                      struct xd_error *err)
 {
     int rc = xd_file_write(fd, name, 0, text, len, err);
 
     if (rc == 0 && mode != 0)
         xd_file_publish(fd, mode);
+    if (rc == 0 && syncs)
+        rc = xd_file_sync(fd, name, err);
     xd_file_close(fd);
     if (rc == 0 && rename(name, path) != 0)
         rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be renamed to %s",
@@ -129,7 +131,7 @@ static int write_new(int fd, const char *name, const char *path,
 
 /* With that mode; 0: only its owner may read it. */
 static int replace(const char *path, const char *text, size_t len, mode_t mode,
-                   struct xd_error *err)
+                   bool syncs, struct xd_error *err)
 {
     struct xd_text name = {.s = NULL};
     struct stat st;
@@ -149,7 +151,7 @@ static int replace(const char *path, const char *text, size_t len, mode_t mode,
             rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made",
                                name.s);
         else if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
-            rc = write_new(fd, name.s, path, text, len, mode, err);
+            rc = write_new(fd, name.s, path, text, len, mode, syncs, err);
         else
             rc = XD_E_IO;
     }
@@ -160,19 +162,35 @@ static int replace(const char *path, const char *text, size_t len, mode_t mode,
 int xd_small_file_replace(const char *path, const char *text, size_t len,
                           struct xd_error *err)
 {
-    return replace(path, text, len, 0, err);
+    return replace(path, text, len, 0, false, err);
+}
+
+/* The new name is on the disk, too. */
+static int keep(int folder, const char *path, const char *text, size_t len,
+                mode_t mode, struct xd_error *err)
+{
+    int rc = replace(path, text, len, mode, true, err);
+
+    if (rc == 0)
+        rc = xd_folder_sync(folder, path, err);
+    xd_file_close(folder);
+    return rc;
+}
+
+int xd_small_file_keep(const char *path, const char *text, size_t len,
+                       struct xd_error *err)
+{
+    int folder, rc = xd_folder_open(&folder, path, err);
+
+    return rc < 0 ? rc : keep(folder, path, text, len, 0, err);
 }
 
 int xd_small_file_publish(const char *path, const char *text, size_t len,
                           struct xd_error *err)
 {
-    int folder;
-    unsigned mode;
-    int rc = xd_folder_open(&folder, path, err);
+    int folder, rc = xd_folder_open(&folder, path, err);
 
-    if (rc < 0)
-        return rc;
-    mode = xd_folder_new_mode(folder);
-    xd_file_close(folder);
-    return replace(path, text, len, mode, err);
+    return rc < 0
+               ? rc
+               : keep(folder, path, text, len, xd_folder_new_mode(folder), err);
 }

@@ -32,8 +32,13 @@ int xd_small_file_read_private(struct xd_text *out, const char *path,
 int xd_small_file_replace(const char *path, const char *text, size_t len,
                           struct xd_error *err);
 
-/* The same for a file that others may read, as the user's files are by default
- * (umask); its folder is there. */
+/* The same, and after a loss of power it is the old one or the new one, too: returns
+ * when the new one is on the disk.  Its folder is there. */
+int xd_small_file_keep(const char *path, const char *text, size_t len,
+                       struct xd_error *err);
+
+/* The same as keep() for a file that others may read, as the user's files are by
+ * default (umask). */
 int xd_small_file_publish(const char *path, const char *text, size_t len,
                           struct xd_error *err);
 

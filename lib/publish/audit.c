@@ -63,7 +63,8 @@ void xd_audit_get(const struct xd_audit *a, struct xd_audit_sum *out)
                                .bytes_with_one = a->one.bytes,
                                .bytes_with_none = a->none.bytes,
                                .n_with_one = a->one.n,
-                               .n_with_none = a->none.n};
+                               .n_with_none = a->none.n,
+                               .is_line_down = a->is_line_down};
 
     for (size_t i = 0; i < a->n; i++)
         sum.n_skipped += a->replicas[i].is_left_out;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/routes.h"
 #include "publish/audit_run.h"
 
 static const struct xd_audit_extent *extent_of(const struct xd_audit *a,
@@ -85,6 +86,8 @@ static void note_failure(struct xd_audit *a, struct xd_audit_replica *r,
     const char *why = outcome->error.msg;
 
     r->facts.has_failed = true;
+    r->facts.is_unanswered = outcome->is_unanswered &&
+                             !(outcome->lacks_address && xd_routes_lead_out());
     if (r->error || why[0] == '\0')
         return;
     r->error = xd_strdup(why);

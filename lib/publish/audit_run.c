@@ -447,11 +447,15 @@ static int read_cells(struct xd_audit *a, struct xd_audit_reads *reads,
 
 int xd_audit_run(struct xd_audit *a, struct xd_error *err)
 {
+    const xd_usec began = xd_now();
     struct xd_audit_reads *reads;
     int rc = probe(a, err);
 
     if (rc < 0)
         return rc;
+    if (a->options.max_time > 0) /* of which the probes have had their part */
+        a->options.max_time -=
+            xd_earlier(xd_now() - began, a->options.max_time - 1);
     if (a->n > 0) {
         rc = xd_audit_reads_new(&reads, &a->options, a->n_depots, err);
         if (rc < 0)

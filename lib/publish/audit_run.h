@@ -84,6 +84,7 @@ struct xd_audit {
     const char *piece_algorithm; /* NULL: there are no pieces to compare with */
 
     bool has_no_memory; /* in a callback */
+    bool is_line_down;
     struct xd_rangeset none, one;
 };
 

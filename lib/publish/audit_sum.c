@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "os/clock.h"
+#include "os/routes.h"
 #include "publish/audit_risk.h"
 #include "publish/audit_run.h"
 
@@ -104,11 +105,32 @@ static void complete_facts(const struct xd_audit *a, struct xd_audit_replica *r,
     bool was_recorded = r->expires_at != 0 && r->expires_at <= xd_unix_time();
 
     f->is_older = time != 0 && r->modified != 0 && r->modified < time;
+    f->is_line_down = a->is_line_down;
     f->is_expired |= f->has_failed && f->is_refused && was_recorded;
     f->answered_after = line->answered_after;
     f->received_in = line->received_in;
     f->bytes_per_s = a->depots[r->depot].bytes_per_s;
     f->median_bytes_per_s = median;
+}
+
+/* Whether nothing at all has answered, and no depot is to blame: one alone may not
+ * exist, unless there is no way out of this machine. */
+static bool line_is_down(const struct xd_audit *a)
+{
+    const struct xd_audit_replica *first = NULL;
+    bool has_others = false;
+
+    for (size_t i = 0; i < a->n; i++) {
+        const struct xd_audit_replica *r = &a->replicas[i];
+
+        if (r->is_left_out)
+            continue;
+        if (r->facts.has_answered || !r->facts.is_unanswered)
+            return false;
+        has_others |= first && first->depot != r->depot;
+        first = first ? first : r;
+    }
+    return first && (has_others || !xd_routes_lead_out());
 }
 
 /* ---- reasons ---- */
@@ -177,6 +199,7 @@ static void explain(struct xd_text *t, const struct xd_audit *a,
         xd_text_addf(t, "its allocation has expired");
         break;
     case XD_AUDIT_DEAD:
+    case XD_AUDIT_UNREACHED:
         xd_text_addf(t, "%s",
                      r->error ? r->error : "its depot does not answer");
         break;
@@ -239,7 +262,7 @@ static int find_risk(struct xd_audit *a)
     struct holdings h = {0};
     int rc;
 
-    if (a->size == XD_SIZE_UNKNOWN)
+    if (a->size == XD_SIZE_UNKNOWN || a->is_line_down)
         return 0;
     find_holdings(&h, a);
     h.list = xd_alloc(h.n + 1, sizeof *h.list);
@@ -257,6 +280,8 @@ int xd_audit_conclude(struct xd_audit *a)
     double median = measure(a);
     int rc = median < 0 ? XD_E_NOMEM : vote(a);
     int64_t time;
+
+    a->is_line_down = line_is_down(a);
 
     for (size_t i = 0; rc == 0 && i < a->n; i++)
         rc = count(a, &a->replicas[i]);

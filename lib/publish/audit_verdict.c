@@ -16,6 +16,8 @@ enum xd_audit_verdict xd_audit_judge(const struct xd_audit_facts *f)
 {
     if (f->is_left_out)
         return XD_AUDIT_SKIPPED;
+    if (f->is_line_down)
+        return XD_AUDIT_UNREACHED;
     if (f->is_expired)
         return XD_AUDIT_EXPIRED;
     if (f->differs_in_size || f->has_changed)
@@ -52,6 +54,8 @@ const char *xd_audit_verdict_name(enum xd_audit_verdict verdict)
         return "expired";
     case XD_AUDIT_DEAD:
         return "dead";
+    case XD_AUDIT_UNREACHED:
+        return "unreached";
     }
     return "unknown";
 }

@@ -45,6 +45,9 @@ struct xd_audit_facts {
                            which agree */
     bool has_no_ranges;
     bool has_failed; /* something of it could not be read, ranges apart */
+    bool
+        is_unanswered; /* by its depot, to the last: it, or the line, is silent */
+    bool is_line_down;                    /* so it is with all depots */
     uint64_t bytes_wrong, bytes_disputed; /* of what was read */
     /* Of its depot. */
     xd_usec answered_after;    /* XD_NEVER: it is not known */

@@ -495,8 +495,8 @@ int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
     int rc = 0;
 
     if (private_text)
-        rc = xd_small_file_replace(b->private_path, private_text,
-                                   strlen(private_text), err);
+        rc = xd_small_file_keep(b->private_path, private_text,
+                                strlen(private_text), err);
     if (rc == 0 && public_text)
         rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
                                    err);

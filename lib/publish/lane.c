@@ -53,7 +53,7 @@ bool xd_lane_must_wait(const lane_t *lane)
         const lane_t *other = &lane->worker->lanes[i];
 
         if (other->state == XD_LANE_PUTS && other->began < lane->began &&
-            other->n_sent < length_of(other))
+            (other->n_sent < length_of(other) || other->object.upload))
             return true;
     }
     return false;
@@ -196,6 +196,7 @@ void xd_lane_put(lane_t *lane)
     lane->began = xd_now();
     lane->n_sent = 0;
     lane->in_order = lane->is_held = false;
+    lane->is_hashed = true;
     lane->samples_left = 1;
     xd_object_fini(&lane->object);
     lane->object = (struct xd_object){.read = NULL};
@@ -332,9 +333,13 @@ static void end_look(lane_t *lane)
 {
     struct xd_error error;
 
-    if (lane->is_done && lane->size == length_of(lane)) {
+    if (lane->is_done && lane->size == length_of(lane) && lane->is_hashed) {
         lane->samples_left = SAMPLES_OF_FOUND;
         prove(lane);
+        return;
+    }
+    if (lane->may_come || !lane->is_hashed) {
+        xd_worker_put_off(lane->worker, lane);
         return;
     }
     xd_fail(&error, XD_E_NET,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "manifest/edit.h"
 #include "publish/make_upload.h"
+#include "publish/signed_reads.h"
 
 /* A manifest that a put has not completed names no whole file.  *out_goes_on: an
  * earlier run of this was broken off.  Errors: IO, STATE. */
@@ -66,9 +67,13 @@ static int begin(struct xd_upload *u, struct xd_manifest *good,
                  const struct xd_upload_wish *wish, bool goes_on,
                  struct xd_error *err)
 {
-    int rc = xd_origin_fetch(&u->origin, good, 0, &u->options, u->n_workers + 1,
-                             err);
+    struct xd_manifest *m = NULL;
+    int rc = xd_signed_reads(&m, good, u->inventory, &u->options, err);
 
+    if (rc == 0)
+        rc = xd_origin_fetch(&u->origin, m, 0, &u->options, u->n_workers + 1,
+                             err);
+    xd_manifest_unref(m);
     if (rc == 0 && !goes_on)
         rc = xd_upload_make_note(
             u, xd_wish_extent_bytes(wish, xd_origin_size(u->origin)), err);
@@ -130,7 +135,8 @@ int xd_upload_new_copies(struct xd_upload **out,
 
 static bool is_bad(enum xd_audit_verdict verdict)
 {
-    return verdict != XD_AUDIT_SKIPPED && !xd_audit_verdict_is_usable(verdict);
+    return verdict != XD_AUDIT_SKIPPED && verdict != XD_AUDIT_UNREACHED &&
+           !xd_audit_verdict_is_usable(verdict);
 }
 
 /* The audit was of the manifest that is there now, with the same replicas.
@@ -329,6 +335,28 @@ int xd_upload_new_heal(struct xd_upload **out, const struct xd_audit *audit,
     }
     *out = u;
     return 0;
+}
+
+int xd_upload_readable(struct xd_manifest **out, struct xd_manifest *m,
+                       const char *path, const struct xd_options *o,
+                       struct xd_error *err)
+{
+    struct xd_inventory *own = NULL;
+    struct xd_error ignored;
+    struct xd_options defaults;
+    int rc = xd_inventory_open(&own, path, NULL, &ignored);
+
+    *out = NULL;
+    if (rc == XD_E_NOMEM)
+        return xd_fail_nomem(err);
+    if (rc < 0) { /* only our own manifest makes us sign */
+        *out = xd_manifest_ref(m);
+        return 0;
+    }
+    xd_options_init(&defaults);
+    rc = xd_signed_reads(out, m, own, o ? o : &defaults, err);
+    xd_inventory_free(own);
+    return rc;
 }
 
 int xd_upload_manifest(struct xd_manifest **out, const char *path,

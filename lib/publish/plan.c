@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "publish/plan.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/check.h"
@@ -8,7 +10,7 @@
 #include "base/rate.h"
 
 /* What a store has to do with an extent. */
-enum place { FREE, UNDER_WAY, HELD, FORBIDDEN };
+enum place { FREE, UNDER_WAY, PUT_OFF, HELD, FORBIDDEN };
 
 struct extent {
     struct xd_range range;
@@ -112,6 +114,11 @@ void xd_plan_ready(struct xd_plan *p, size_t n)
     p->n_ready = n;
 }
 
+bool xd_plan_is_ready(const struct xd_plan *p, size_t extent)
+{
+    return extent < p->n_ready;
+}
+
 size_t xd_plan_n_extents(const struct xd_plan *p)
 {
     return p->n;
@@ -130,17 +137,31 @@ size_t xd_plan_find(const struct xd_plan *p, uint64_t begin)
     return XD_PLAN_NONE;
 }
 
-/* Bytes of the extents that a copy is missing of, and not under way. */
+static uint64_t missing_of(const struct extent *e)
+{
+    return e->n_copies < e->wanted
+               ? xd_range_length(e->range) * (e->wanted - e->n_copies)
+               : 0;
+}
+
+/* Bytes of the copies that are missing, and not under way. */
 static uint64_t unsent(const struct xd_plan *p)
 {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < p->n; i++) {
-        const struct extent *e = &p->extents[i];
+    for (size_t i = 0; i < p->n; i++)
+        bytes += missing_of(&p->extents[i]);
+    return bytes;
+}
 
-        if (e->n_copies < e->wanted)
-            bytes += xd_range_length(e->range) * (e->wanted - e->n_copies);
-    }
+/* Of them, how many the store may get. */
+static uint64_t unsent_for(const struct xd_plan *p, size_t store)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (missing_of(&p->extents[i]) > 0 && *place_of(p, i, store) == FREE)
+            bytes += xd_range_length(p->extents[i].range);
     return bytes;
 }
 
@@ -161,33 +182,64 @@ static uint64_t left_at(const struct store *s)
     return s->under_way > s->sent ? s->under_way - s->sent : 0;
 }
 
-/*
- * Seconds until the other stores could have sent all that is missing: together,
- * and the first of them that may have `extent` that one.  < 0: not known.
- */
-static double others_end(const struct xd_plan *p, size_t extent, size_t store,
-                         xd_usec now)
+/* Seconds until the first of the other stores that may have it could have sent the
+ * extent; < 0: not known. */
+static double soonest_end(const struct xd_plan *p, size_t extent, size_t store,
+                          xd_usec now)
 {
     const uint64_t length = xd_range_length(p->extents[extent].range);
-    double bytes = (double)unsent(p), rates = 0, soonest = -1;
+    double soonest = -1;
 
     for (size_t i = 0; i < p->n_stores; i++) {
         struct store *s = &p->stores[i];
         const double rate = rate_of(s, now);
 
-        if (i == store || s->is_dropped || rate <= 0)
-            continue;
-        rates += rate;
-        bytes += (double)left_at(s);
-        if (*place_of(p, extent, i) != FREE)
+        if (i == store || s->is_dropped || rate <= 0 ||
+            *place_of(p, extent, i) != FREE)
             continue;
         const double end = (double)(left_at(s) + length) / rate;
         if (soonest < 0 || end < soonest)
             soonest = end;
     }
-    if (soonest < 0)
-        return -1;
-    return bytes / rates > soonest ? bytes / rates : soonest;
+    return soonest;
+}
+
+/*
+ * Seconds until the other stores together could have sent all that is missing.  None
+ * of them sends more than it may have: those that would be done with that before
+ * the others leave the rest to them, and so on.  HUGE_VAL: they never could.
+ */
+static double others_end(const struct xd_plan *p, size_t store, xd_usec now)
+{
+    double end = 0;
+
+    for (size_t round = 0; round <= p->n_stores; round++) {
+        const double before = end;
+        double bytes = (double)unsent(p), rates = 0;
+
+        for (size_t i = 0; i < p->n_stores; i++) {
+            struct store *s = &p->stores[i];
+            const double rate = rate_of(s, now), left = (double)left_at(s);
+            const double most = (double)unsent_for(p, i);
+
+            if (i == store || s->is_dropped || rate <= 0)
+                continue;
+            if ((left + most) / rate < before) {
+                bytes -= most;
+            } else {
+                bytes += left;
+                rates += rate;
+            }
+        }
+        if (bytes <= 0)
+            return before;
+        if (rates <= 0)
+            return HUGE_VAL;
+        end = bytes / rates;
+        if (end <= before)
+            return before;
+    }
+    return end;
 }
 
 /* Whether the others would have sent the extent before the store could. */
@@ -196,11 +248,12 @@ static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
 {
     struct store *s = &p->stores[store];
     const double rate = rate_of(s, now);
-    const double others = others_end(p, extent, store, now);
     const uint64_t bytes =
         left_at(s) + xd_range_length(p->extents[extent].range);
+    const double own = rate > 0 ? (double)bytes / rate : 0;
+    const double soonest = soonest_end(p, extent, store, now);
 
-    return rate > 0 && others >= 0 && (double)bytes / rate > others;
+    return soonest >= 0 && own > soonest && own > others_end(p, store, now);
 }
 
 static bool may_get(const struct xd_plan *p, size_t extent, size_t store)
@@ -261,12 +314,19 @@ static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
                                                                  : XD_PLAN_NONE;
 }
 
+bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store)
+{
+    return extent < p->n && *place_of(p, extent, store) == PUT_OFF;
+}
+
 bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
 {
-    if (extent >= p->n || !may_get(p, extent, store))
+    const bool is_put_off = xd_plan_is_put_off(p, extent, store);
+
+    if (extent >= p->n || (!is_put_off && !may_get(p, extent, store)))
         return false;
     *place_of(p, extent, store) = UNDER_WAY;
-    p->extents[extent].n_copies++;
+    p->extents[extent].n_copies += !is_put_off;
     p->stores[store].under_way += xd_range_length(p->extents[extent].range);
     return true;
 }
@@ -328,6 +388,13 @@ void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
     p->extents[extent].n_copies--;
 }
 
+void xd_plan_put_off(struct xd_plan *p, size_t extent, size_t store,
+                     xd_usec now)
+{
+    end(p, extent, store, now);
+    *place_of(p, extent, store) = PUT_OFF;
+}
+
 void xd_plan_drop(struct xd_plan *p, size_t store)
 {
     p->stores[store].is_dropped = true;
@@ -348,6 +415,7 @@ bool xd_plan_is_stuck(const struct xd_plan *p)
     for (size_t i = 0; i < p->n; i++) {
         for (size_t k = 0; k < p->n_stores; k++) {
             if (*place_of(p, i, k) == UNDER_WAY ||
+                *place_of(p, i, k) == PUT_OFF ||
                 (may_get(p, i, k) && !p->stores[k].is_dropped))
                 return false;
         }

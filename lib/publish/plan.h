@@ -44,6 +44,7 @@ void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store);
 
 /* Extents before this one may be sent; all others not yet. */
 void xd_plan_ready(struct xd_plan *p, size_t n);
+bool xd_plan_is_ready(const struct xd_plan *p, size_t extent);
 
 size_t xd_plan_n_extents(const struct xd_plan *p);
 struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
@@ -55,9 +56,16 @@ size_t xd_plan_find(const struct xd_plan *p, uint64_t begin);
  * XD_PLAN_NONE. */
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);
 
-/* That one is under way to the store, as an earlier run has left it; false if the
- * store has it, must not get it, or no copy of it is missing. */
+/* That one is under way to the store, as an earlier run has left it, or again after
+ * put_off(); false if the store has it, must not get it, or no copy of it is
+ * missing. */
 bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store);
+
+/* What of one has come there is looked at later: until take() it counts as a copy,
+ * and nothing of it is under way. */
+void xd_plan_put_off(struct xd_plan *p, size_t extent, size_t store,
+                     xd_usec now);
+bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store);
 
 /* So many bytes more were sent to the store. */
 void xd_plan_sent(struct xd_plan *p, size_t store, uint64_t bytes, xd_usec now);

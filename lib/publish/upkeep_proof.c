@@ -7,6 +7,7 @@
 #include "manifest/hashes.h"
 #include "os/clock.h"
 #include "publish/origin.h"
+#include "publish/signed_reads.h"
 #include "publish/upkeep.h"
 
 #define BLOCK ((size_t)256 << 10) /* that is read at a time */
@@ -70,6 +71,7 @@ static int read_all(struct xd_upkeep *u, struct xd_origin *origin, char *block,
 static int prove_manifest(struct xd_upkeep *u, struct xd_manifest *m,
                           struct xd_error *err)
 {
+    struct xd_manifest *readable = NULL;
     struct xd_origin *origin = NULL;
     struct xd_options o;
     char *block = xd_alloc(BLOCK, 1);
@@ -79,12 +81,15 @@ static int prove_manifest(struct xd_upkeep *u, struct xd_manifest *m,
         xd_free(block);
         return xd_fail_nomem(err);
     }
-    rc = xd_origin_fetch(&origin, m, 0, &o, 1, err);
+    rc = xd_signed_reads(&readable, m, u->inventory, &o, err);
+    if (rc == 0)
+        rc = xd_origin_fetch(&origin, readable, 0, &o, 1, err);
     if (rc == 0)
         rc = read_all(u, origin, block, err);
     if (rc == 0)
         rc = xd_origin_end(origin, 0, err);
     xd_origin_free(origin);
+    xd_manifest_unref(readable);
     xd_options_fini(&o);
     xd_free(block);
     return rc;

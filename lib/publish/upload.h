@@ -67,7 +67,9 @@ struct xd_upload_lane {
     char name[XD_INVENTORY_NAME_SIZE + 48]; /* of its object */
     struct xd_object object;                /* as far as it is known */
     bool is_resumed; /* an earlier run has begun it: that it is cleared is no
-                        failure */
+                        failure; */
+    bool may_come;   /* and the rest of it may be on its way still, */
+    bool is_hashed;  /* or what it is to be is not known yet */
     bool is_pending; /* the object is in the inventory as one that is sent, */
     uint64_t noted;  /* from this change on */
 
@@ -110,6 +112,8 @@ struct xd_upload_worker {
     /* The worker's own. */
     struct xd_upload_lane lanes[XD_UPLOAD_LANES];
     uint64_t sent_now; /* since it was last counted */
+    bool has_put_off;  /* what an earlier run has sent and is not whole; */
+    xd_usec put_off_until;
 
     int64_t clock_off_s; /* as in struct xd_task_result */
 
@@ -188,7 +192,9 @@ void xd_lane_step(struct xd_upload_lane *lane); /* what it did has ended */
 void xd_lane_fini(struct xd_upload_lane *lane);
 
 /* Whether what it sends has to wait: at most one extent of a store is under way
- * that would have to be sent again. */
+ * that would have to be sent again.  What was handed over to the kernel arrives, though
+ * this process is killed, but parts of an upload to S3 are nothing before it is
+ * complete. */
 bool xd_lane_must_wait(const struct xd_upload_lane *lane);
 
 /* For the tasks. */
@@ -197,11 +203,13 @@ int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
 void xd_lane_note_end(void *user, unsigned task,
                       const struct xd_task_result *result);
 
-/* What became of the extent of a lane, which is free then. */
+/* What became of the extent of a lane, which is free then: it is there; it is not;
+ * what an earlier run has sent of it is looked at again later. */
 void xd_worker_complete(struct xd_upload_worker *w,
                         struct xd_upload_lane *lane);
 void xd_worker_give_back(struct xd_upload_worker *w,
                          struct xd_upload_lane *lane);
+void xd_worker_put_off(struct xd_upload_worker *w, struct xd_upload_lane *lane);
 
 void *xd_upload_hasher_main(void *arg);
 void *xd_upload_keeper_main(void *arg);

@@ -14,6 +14,11 @@
  * not idle while that is read back. */
 #define OVERLAP XD_SECOND
 
+/* What a run that was killed has handed to the kernel arrives nevertheless: an
+ * object that is not whole yet is looked at again when nothing else is left to send,
+ * but not before. */
+#define ARRIVES_WITHIN XD_SECOND
+
 static bool is_busy(const struct xd_upload_worker *w)
 {
     for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
@@ -90,7 +95,7 @@ static void begin_locked(struct xd_upload_lane *lane, size_t extent)
                       ? (struct xd_range){0, 0}
                       : xd_plan_range(lane->worker->upload->plan, extent);
     lane->reason = (struct xd_error){.code = XD_OK};
-    lane->drops = lane->is_resumed = false;
+    lane->drops = lane->is_resumed = lane->may_come = false;
     lane->worker->stats.state = XD_STORE_BUSY;
 }
 
@@ -118,8 +123,9 @@ static bool take_locked(struct xd_upload_worker *w)
     return true;
 }
 
-/* What an earlier run has begun at this store, the end of which is not known. */
-static bool take_pending_locked(struct xd_upload_worker *w)
+/* What an earlier run has begun at this store, the end of which is not known; or what
+ * was put off of that. */
+static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
 {
     struct xd_upload *u = w->upload;
     struct xd_upload_lane *lane = &w->lanes[0];
@@ -130,12 +136,19 @@ static bool take_pending_locked(struct xd_upload_worker *w)
          (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
         const size_t extent = xd_plan_find(u->plan, begin);
 
-        if (!xd_store_has(w->store, o->manage))
+        if (!xd_store_has(w->store, o->manage) ||
+            xd_plan_is_put_off(u->plan, extent, w->index) != was_put_off)
             continue;
+        if (was_put_off && !xd_plan_is_ready(u->plan, extent)) {
+            w->has_put_off = true;
+            continue;
+        }
         begin_locked(lane, xd_plan_take(u->plan, extent, w->index)
                                ? extent
                                : XD_PLAN_NONE);
         lane->is_resumed = true;
+        lane->may_come = !was_put_off && lane->extent != XD_PLAN_NONE;
+        lane->is_hashed = xd_plan_is_ready(u->plan, extent);
         xd_object_fini(&lane->object);
         lane->is_pending = xd_object_copy(&lane->object, o) == 0;
         return lane->is_pending;
@@ -266,6 +279,19 @@ void xd_worker_give_back(struct xd_upload_worker *w,
     lane->state = XD_LANE_FREE;
 }
 
+void xd_worker_put_off(struct xd_upload_worker *w, struct xd_upload_lane *lane)
+{
+    struct xd_upload *u = w->upload;
+
+    xd_mutex_lock(&u->lock);
+    xd_plan_put_off(u->plan, lane->extent, w->index, xd_now());
+    xd_mutex_unlock(&u->lock);
+    if (!w->has_put_off)
+        w->put_off_until = xd_now() + ARRIVES_WITHIN;
+    w->has_put_off = true;
+    lane->state = XD_LANE_FREE;
+}
+
 /* ---- the loop ---- */
 
 /* Nothing is under way: wait for something to send. */
@@ -273,13 +299,14 @@ static void rest_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
     const xd_usec now = xd_now();
+    xd_usec until;
 
     if (w->stats.state == XD_STORE_BUSY)
         w->stats.state = XD_STORE_IDLE;
-    if (w->retry_at > now)
-        (void)xd_cond_wait_until(&u->work_ready, &u->lock, w->retry_at);
-    else
-        (void)xd_cond_wait_until(&u->work_ready, &u->lock, now + XD_SECOND);
+    until = w->retry_at > now ? w->retry_at : now + XD_SECOND;
+    if (w->has_put_off)
+        until = xd_earlier(until, w->put_off_until);
+    (void)xd_cond_wait_until(&u->work_ready, &u->lock, until);
 }
 
 /* Extents whose turn to be sent it is now.  Returns whether one waits still. */
@@ -320,13 +347,13 @@ static bool carry_on(struct xd_upload_worker *w)
     return goes_on;
 }
 
-/* It may have reached the store as a whole; else it goes, before anything is
- * sent. */
-static void resume_locked(struct xd_upload_worker *w)
+/* It may have reached the store as a whole, or does yet; else it goes. */
+static void resume_locked(struct xd_upload_worker *w, bool was_put_off)
 {
     struct xd_upload *u = w->upload;
 
-    while (!xd_upload_is_ending_locked(u) && take_pending_locked(w)) {
+    while (!xd_upload_is_ending_locked(u) &&
+           take_pending_locked(w, was_put_off)) {
         xd_mutex_unlock(&u->lock);
         xd_lane_resume(&w->lanes[0]);
         while (w->lanes[0].state != XD_LANE_FREE && carry_on(w))
@@ -335,18 +362,30 @@ static void resume_locked(struct xd_upload_worker *w)
     }
 }
 
+/* Nothing is left to send, or nothing can be sent. */
+static void look_again_locked(struct xd_upload_worker *w)
+{
+    if (!w->has_put_off || xd_now() < w->put_off_until) {
+        rest_locked(w);
+        return;
+    }
+    w->has_put_off = false;
+    resume_locked(w, true);
+    w->put_off_until = xd_now() + TICK;
+}
+
 void *xd_upload_worker_main(void *arg)
 {
     struct xd_upload_worker *w = arg;
     struct xd_upload *u = w->upload;
 
     xd_mutex_lock(&u->lock);
-    resume_locked(w);
+    resume_locked(w, false);
     while (!xd_upload_is_ending_locked(u)) {
         if (take_locked(w))
             continue;
         if (!is_busy(w)) {
-            rest_locked(w);
+            look_again_locked(w);
             continue;
         }
         xd_mutex_unlock(&u->lock);

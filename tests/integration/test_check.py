@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from lab import bytes_of, wait_until
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
 from ibp_depot import IbpDepot  # noqa: E402
+from store_depot import StoreDepot  # noqa: E402
 
 MIB = 1 << 20
 SIZE = 3 * MIB + 5
@@ -155,6 +157,54 @@ def test_a_dead_depot_takes_no_longer_for_many_extents(lab):
     assert list(verdicts(file).values()) == ["ok", "dead"]
     assert file["depots"][1]["replicas"] == 40
     assert file["one_good_copy"]["bytes"] == 40_000
+
+
+# ---- the line ----
+
+def test_a_line_that_is_down_blames_no_depot(lab):
+    data = lab.file("f.bin", SIZE)
+    path = manifest(lab, [lab.silent(), lab.silent()], data)
+    file = check(lab, path, rc=1)
+    assert file["line_down"] and set(verdicts(file).values()) == {"unreached"}
+    assert file["no_good_copy"]["bytes"] == 0
+    run = lab.xdownload("check", "--silence", "500ms", path, report=False)
+    assert run.rc == 1 and run.out == b""
+    assert len(run.err.splitlines()) == 1
+    assert "no depot can be reached" in run.err
+    with StoreDepot() as store:
+        run = lab.xdownload("check", "--silence", "500ms", path, "--heal",
+                            "--to", store.url, report=False)
+        assert run.rc == 1 and not store.requests
+
+
+@pytest.mark.parametrize("depots", [["silent"], ["silent", "dead"]], ids=str)
+def test_a_depot_that_is_alone_is_dead_and_so_are_those_beside_a_no(lab,
+                                                                    depots):
+    data = lab.file("f.bin", SIZE)
+    path = manifest(lab, [getattr(lab, d)() for d in depots], data)
+    file = check(lab, path, rc=1)
+    assert not file["line_down"] and set(verdicts(file).values()) == {"dead"}
+    assert file["no_good_copy"]["bytes"] == SIZE
+
+
+def test_without_a_route_one_depot_is_not_dead(lab):
+    data = lab.file("f.bin", SIZE)
+    path = manifest(lab, [lab.depot()], data)
+    alone = ["unshare", "-r", "-n"]
+    if subprocess.run([*alone, "true"], check=False,
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        alone = ["unshare", "-n"]  # a container in which root may do that
+    lab.before = [*alone, *lab.before]
+    assert check(lab, path, rc=1)["line_down"]
+
+
+def test_probes_have_a_part_of_the_time_allowed(lab):
+    with IbpDepot(bytes_of(1000), fault="never_answers") as depot:
+        path = ibp_exnode(lab, depot, 1000)
+        run = lab.xdownload("check", "--max-time", "1200ms", "--silence", "20s",
+                            path, report=False)
+    assert run.rc == 1 and "max-time" in run.err, run
+    assert run.seconds < 2.2, run
 
 
 def test_a_slow_depot_is_usable(lab):

@@ -305,6 +305,26 @@ def test_an_interrupted_upload_goes_on(lab):
         assert_fetched(lab, data)
 
 
+@pytest.mark.parametrize("rest", [0, 4], ids=["nothing-else", "others"])
+def test_what_arrives_after_a_kill_is_not_sent_again(lab, rest):
+    """The first object is in the hands of the kernel, which a kill does not
+    empty."""
+    extent = 128 << 10
+    data = source(lab, (2 + rest) * extent)
+    words = ["--extent", str(extent), "--report", "report.json"]
+    with stores(None, rate=1e6) as (d,):
+        run = start(lab, [d], *words)
+        wait_until(lambda: d.n_puts() == 2, "the second object begins")
+        run.kill()
+        run.popen.wait()
+        run = put(lab, [d], *words)
+        assert run.rc == 0, run.err
+        first = [path for command, path in d.requests if command == "PUT"][0]
+        assert d.requests.count(("PUT", first)) == 1
+        assert d.received <= len(data) + extent
+        assert_fetched(lab, data)
+
+
 def kill_and_go_on(lab, seed, n_kills):
     """Returns what was sent beyond the file, in extents per store."""
     extent, rng = 256 << 10, random.Random(seed)

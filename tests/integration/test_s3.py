@@ -20,6 +20,7 @@ from lab import PATIENCE, Lab, bytes_of, wait_until
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests" / "lab"))
 from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
+from store_depot import StoreDepot  # noqa: E402
 
 MIB = 1 << 20
 SMALL, LARGE = 300_007, 12 * MIB + 5
@@ -202,6 +203,89 @@ def test_keys_are_not_seen_in_the_list_of_processes(lab):
         assert run.wait(PATIENCE).rc == 0
     assert SECRET_KEY not in seen and ACCESS_KEY not in seen
     assert depot.endpoint in seen
+
+
+# ---- a bucket that is private ----
+
+def put_two(lab, endpoint, extra, *words):
+    """Copies in the bucket and on `extra`, a depot of another kind."""
+    data = bytes_of(SMALL, 7)
+    lab.path("film.bin").write_bytes(data)
+    run = lab.xdownload("put", "film.bin", "--to", "s3://bkt/dir", "--to",
+                        extra.url, "--s3-endpoint", endpoint, "-o", "film.xnd",
+                        *words, report=False)
+    assert run.rc == 0, run.err
+    return data
+
+
+def keep(lab, command, endpoint, *words):
+    if endpoint:
+        words = ("--s3-endpoint", endpoint, *words)
+    run = lab.xdownload(command, "film.xnd", *words, report=False)
+    for said in (run.err, run.out.decode(), lab.read("film.xnd").decode(),
+                 lab.read("film.private.xnd").decode()):
+        assert SECRET_KEY not in said and "X-Amz" not in said
+    return run
+
+
+def test_what_is_private_is_checked_by_its_owner(lab):
+    with S3Depot(is_private=True) as depot:
+        run, _ = put(lab, depot.endpoint)
+        assert run.rc == 0, run.err
+        run = keep(lab, "check", depot.endpoint, "--full")
+        assert run.rc == 0, run
+        run = keep(lab, "check", depot.endpoint, "--json")
+        assert run.rc == 0, run
+        lab.environment["AWS_ENDPOINT_URL"] = depot.endpoint
+        assert keep(lab, "check", None).rc == 0
+
+
+@pytest.mark.parametrize("change", ["no_private", "no_endpoint", "no_keys",
+                                    "another_host"])
+def test_nothing_is_signed_because_a_manifest_says_so(lab, change):
+    with S3Depot(is_private=True) as depot, S3Depot() as other:
+        run, _ = put(lab, depot.endpoint)
+        assert run.rc == 0, run.err
+        endpoint = depot.endpoint
+        if change == "no_private":
+            lab.path("film.private.xnd").rename(lab.path("x"))
+        elif change == "no_endpoint":
+            endpoint = None
+        elif change == "no_keys":
+            for name in KEYS:
+                del lab.environment[name]
+        else:  # of which the manifest says that it has the object
+            for name in ("film.xnd", "film.private.xnd"):
+                path = lab.path(name)
+                path.write_text(path.read_text().replace(
+                    f":{depot.port}/", f":{other.port}/"))
+        depot.requests.clear()
+        words = ["--s3-endpoint", endpoint] if endpoint else []
+        run = lab.xdownload("check", "film.xnd", *words, report=False)
+        assert run.rc == 1, run
+        asked = depot.requests + other.requests
+        assert asked and not any("X-Amz" in r for r in asked)
+
+
+def test_a_private_copy_is_the_origin_of_others(lab):
+    with (S3Depot(is_private=True) as depot, StoreDepot() as web,
+          StoreDepot() as third):
+        data = put_two(lab, depot.endpoint, web)
+        web.objects.clear()
+        run = keep(lab, "check", depot.endpoint, "--heal", "--to", third.url)
+        assert run.rc == 0, run
+        assert list(third.objects.values()) == [data]
+        run = keep(lab, "add", depot.endpoint, "--to", web.url)
+        assert run.rc == 0, run
+        assert list(web.objects.values()) == [data]
+
+
+def test_a_private_copy_proves_what_stays(lab):
+    with S3Depot(is_private=True) as depot, StoreDepot() as web:
+        put_two(lab, depot.endpoint, web)
+        run = keep(lab, "drop", depot.endpoint, "--from", web.url)
+        assert run.rc == 0, run
+        assert not web.objects and depot.objects
 
 
 # ---- servers that people run ----

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """A store of S3, for tests: it keeps objects in memory, verifies every signature
 as "Authenticating Requests (AWS Signature Version 4)" of the API reference of S3
-says, and misbehaves where it is told to.  Reading needs no signature.
+says, and misbehaves where it is told to.  Reading needs a signature only if it is
+private.
 
     with S3Depot(slow=2) as depot:
         ...  --s3-endpoint depot.endpoint ... depot.objects["bkt/key"]
@@ -57,6 +58,33 @@ class Handler(BaseHTTPRequestHandler):
         lines = [f"{n}:{' '.join(self.headers[n].split())}\n" for n in names]
         return "\n".join([self.command, path, pairs, "".join(lines),
                           ";".join(names), payload])
+
+    def verify_query(self, query):
+        """A URL that was presigned."""
+        pairs = [p for p in self.path.partition("?")[2].split("&")
+                 if not p.startswith("X-Amz-Signature=")]
+        access, day, region, *_ = query["X-Amz-Credential"].split("/")
+        date, signature = query["X-Amz-Date"], query["X-Amz-Signature"]
+        at = calendar.timegm(time.strptime(date, "%Y%m%dT%H%M%SZ"))
+        if not at - MOST_SKEW <= self.depot.now() <= at + int(
+                query["X-Amz-Expires"]):
+            raise Refused(403, "AccessDenied")
+        if access != ACCESS_KEY or region != self.depot.region:
+            raise Refused(403, "InvalidAccessKeyId")
+        if query.get("X-Amz-Security-Token") != self.depot.token:
+            raise Refused(400, "ExpiredToken")
+        assert query["X-Amz-SignedHeaders"] == "host"
+        text = "\n".join([
+            self.command, self.path.partition("?")[0], "&".join(sorted(pairs)),
+            f"host:{self.headers['Host']}\n", "host", "UNSIGNED-PAYLOAD"])
+        text = "\n".join([
+            "AWS4-HMAC-SHA256", date, f"{day}/{region}/s3/aws4_request",
+            hashlib.sha256(text.encode()).hexdigest()])
+        key = mac(b"AWS4" + SECRET_KEY.encode(), day)
+        for part in (region, "s3", "aws4_request"):
+            key = mac(key, part)
+        if not hmac.compare_digest(mac(key, text).hex(), signature):
+            raise Refused(403, "SignatureDoesNotMatch")
 
     def verify(self, body):
         said = self.headers.get("Authorization")
@@ -123,7 +151,10 @@ class Handler(BaseHTTPRequestHandler):
         with self.depot.lock:
             self.depot.requests.append(f"{self.command} {self.path}")
             try:
-                if self.command != "GET" or "Authorization" in self.headers:
+                if "X-Amz-Signature" in query:
+                    self.verify_query(query)
+                elif (self.command != "GET" or self.depot.is_private
+                      or "Authorization" in self.headers):
                     self.verify(body)
                 if not name.startswith(f"{self.depot.bucket}/"):
                     raise Refused(404, "NoSuchBucket")
@@ -214,8 +245,9 @@ class Handler(BaseHTTPRequestHandler):
 
 class S3Depot:
     def __init__(self, region="us-east-1", token=None, off=0, slow=0,
-                 fails_completion=0, loses=False, bucket="bkt"):
-        self.bucket = bucket
+                 fails_completion=0, loses=False, bucket="bkt",
+                 is_private=False):
+        self.bucket, self.is_private = bucket, is_private
         self.region, self.token, self.off = region, token, off
         self.slow, self.fails_completion = slow, fails_completion
         self.loses = loses  # says yes, and keeps nothing

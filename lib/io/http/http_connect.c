@@ -210,8 +210,10 @@ bool xd_http_connect_was_last(struct xd_http_connect *c)
 
 bool xd_http_connect_retry(struct xd_http_connect *c)
 {
-    if (!c->has_passed_over || c->addresses->are_exhausted ||
-        c->phase == XD_HTTP_ASKED)
+    /* Another request of this transport may have found that out meanwhile. */
+    const bool has_had_all = c->addresses->are_exhausted && c->has_tried;
+
+    if (!c->has_passed_over || has_had_all || c->phase == XD_HTTP_ASKED)
         return false;
     c->addresses->are_exhausted = true;
     return true;

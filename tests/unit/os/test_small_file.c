@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/small_file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,10 +12,14 @@
 static char dir[SUITE_FOLDER], path[128];
 static struct xd_error err;
 static struct xd_text text;
+static char calls[32]; /* of the disk */
+static size_t n_calls;
 
 static void setup(void)
 {
     suite_folder(dir);
+    n_calls = 0;
+    calls[0] = '\0';
     snprintf(path, sizeof path, "%s/a/b/file", dir);
 }
 
@@ -30,6 +35,34 @@ static void teardown(void)
     rmdir(part);
     /* Fails where something was left behind. */
     ck_assert_int_eq(rmdir(dir), 0);
+}
+
+/* ---- what is asked of the disk, in order, in place of the system's ---- */
+
+static void note(char call)
+{
+    if (n_calls + 1 < sizeof calls)
+        calls[n_calls++] = call;
+    calls[n_calls] = '\0';
+}
+
+int fsync(int fd)
+{
+    struct stat st;
+
+    note(fstat(fd, &st) == 0 && S_ISDIR(st.st_mode) ? 'd' : 'f');
+    return 0;
+}
+
+int fdatasync(int fd)
+{
+    return fsync(fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    note('r');
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 static void replace(const char *content)
@@ -156,6 +189,30 @@ START_TEST(what_is_no_regular_file_is_not_private)
 }
 END_TEST
 
+/* File, name, folder: at no moment is neither on the disk. */
+START_TEST(what_is_kept_is_on_the_disk_before_its_name_is)
+{
+    replace("first");
+    ck_assert_str_eq(calls, "r");
+    n_calls = 0;
+    ck_assert_int_eq(xd_small_file_keep(path, "second", 6, &err), 0);
+    ck_assert_str_eq(calls, "frd");
+    ck_assert_uint_eq(mode_of(path), 0600);
+    n_calls = 0;
+    ck_assert_int_eq(xd_small_file_publish(path, "third", 5, &err), 0);
+    ck_assert_str_eq(calls, "frd");
+    ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), 0);
+    ck_assert_str_eq(text.s, "third");
+}
+END_TEST
+
+START_TEST(what_is_kept_has_its_folder)
+{
+    ck_assert_int_eq(xd_small_file_keep(path, "x", 1, &err), XD_E_IO);
+    ck_assert_str_eq(calls, "");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("small_file");
@@ -170,5 +227,7 @@ int main(void)
     tcase_add_test(tcase, what_is_private_is_read);
     tcase_add_test(tcase, what_others_may_use_is_not_private);
     tcase_add_test(tcase, what_is_no_regular_file_is_not_private);
+    tcase_add_test(tcase, what_is_kept_is_on_the_disk_before_its_name_is);
+    tcase_add_test(tcase, what_is_kept_has_its_folder);
     return run_suite("small_file", tcase);
 }

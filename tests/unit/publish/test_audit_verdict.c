@@ -13,6 +13,8 @@ static const struct {
     {{SOUND}, XD_AUDIT_OK},
     {{SOUND, .is_left_out = true, .is_expired = true}, XD_AUDIT_SKIPPED},
     {{.answered_after = XD_NEVER}, XD_AUDIT_DEAD},
+    {{.answered_after = XD_NEVER, .has_failed = true, .is_line_down = true},
+     XD_AUDIT_UNREACHED},
     {{SOUND, .has_failed = true}, XD_AUDIT_DEAD},
     {{.is_expired = true, .has_failed = true}, XD_AUDIT_EXPIRED},
     {{SOUND, .has_failed = true, .is_refused = true}, XD_AUDIT_DEAD},
@@ -56,7 +58,7 @@ START_TEST(three_verdicts_are_of_replicas_that_can_be_used)
 {
     unsigned usable = 0;
 
-    for (int v = XD_AUDIT_SKIPPED; v <= XD_AUDIT_DEAD; v++) {
+    for (int v = XD_AUDIT_SKIPPED; v <= XD_AUDIT_UNREACHED; v++) {
         if (xd_audit_verdict_is_usable((enum xd_audit_verdict)v))
             usable |= 1u << v;
         ck_assert_str_ne(xd_audit_verdict_name((enum xd_audit_verdict)v),

@@ -168,10 +168,35 @@ START_TEST(what_an_earlier_run_has_begun_is_under_way)
 }
 END_TEST
 
+START_TEST(what_is_put_off_is_a_copy_that_is_not_under_way)
+{
+    begin(2, true, 2, 1);
+    ck_assert(xd_plan_take(plan, 0, 1));
+    ck_assert(!xd_plan_is_put_off(plan, 0, 1));
+    xd_plan_put_off(plan, 0, 1, now);
+    ck_assert(xd_plan_is_put_off(plan, 0, 1));
+    ck_assert(!xd_plan_is_put_off(plan, 0, 0));
+    ck_assert(!xd_plan_is_put_off(plan, XD_PLAN_NONE, 1));
+    ck_assert_uint_eq(xd_plan_left(plan, 1, now), 0);
+    ck_assert(!xd_plan_take(plan, 0, 0));
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 1);
+    xd_plan_done(plan, 1, 1, now);
+    xd_plan_drop(plan, 0);
+    xd_plan_drop(plan, 1);
+    ck_assert(!xd_plan_is_stuck(plan));
+    ck_assert(xd_plan_take(plan, 0, 1));
+    ck_assert(!xd_plan_is_put_off(plan, 0, 1));
+    xd_plan_failed(plan, 0, 1, now);
+    ck_assert_uint_eq(xd_plan_missing(plan), 1);
+    ck_assert(xd_plan_is_stuck(plan));
+}
+END_TEST
+
 START_TEST(only_what_is_ready_is_sent)
 {
     begin(1, true, 2, 1);
     xd_plan_ready(plan, 1);
+    ck_assert(xd_plan_is_ready(plan, 0) && !xd_plan_is_ready(plan, 1));
     ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
     ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
     xd_plan_ready(plan, 2);
@@ -253,6 +278,17 @@ START_TEST(a_fast_store_gets_every_extent_once)
 }
 END_TEST
 
+/* It has all of it long before the end, and is not waited for then. */
+START_TEST(stores_go_on_when_a_fast_one_has_all)
+{
+    const double rates[] = {1.5e6, .5e6, .3125e6, .1875e6};
+
+    begin(4, true, 64, 2);
+    const double least = 64 * (double)MIB / 1e6, took = run(4, rates);
+    ck_assert_msg(took <= 1.03 * least, "%.3f of %.2f s", took / least, least);
+}
+END_TEST
+
 /* Also where it could send little more than all of it in that time. */
 START_TEST(what_a_fast_store_has_not_is_left_to_it)
 {
@@ -308,12 +344,14 @@ int main(void)
     tcase_add_test(tcase, more_copies_than_are_wanted_are_not_missing);
     tcase_add_test(tcase, an_extent_is_found_by_its_first_byte);
     tcase_add_test(tcase, what_an_earlier_run_has_begun_is_under_way);
+    tcase_add_test(tcase, what_is_put_off_is_a_copy_that_is_not_under_way);
     tcase_add_test(tcase, only_what_is_ready_is_sent);
     tcase_add_test(tcase, it_is_stuck_when_no_store_may_get_what_is_missing);
     tcase_add_test(tcase, what_has_failed_is_sent_again);
     tcase_add_test(tcase, what_is_left_to_send_is_known_by_the_rate);
     tcase_add_test(tcase, stores_of_unequal_rates_end_together);
     tcase_add_test(tcase, a_fast_store_gets_every_extent_once);
+    tcase_add_test(tcase, stores_go_on_when_a_fast_one_has_all);
     tcase_add_test(tcase, what_a_fast_store_has_not_is_left_to_it);
     tcase_add_test(tcase, a_store_that_has_waited_has_the_rate_that_it_had);
     tcase_add_test(tcase, a_slow_store_takes_what_is_left_when_others_fail);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/signed_reads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "manifest/edit.h"
+#include "os/clock.h"
+#include "publish/stores.h"
+#include "store/s3_place.h"
+
+/* As long as temporary credentials may sign for. */
+#define SECONDS ((uint64_t)12 * 3600)
+
+/* The URLs of an object of ours. */
+struct object {
+    char *signed_url; /* owned */
+    size_t plain_len; /* of it: without its signature */
+};
+
+struct signing {
+    const struct xd_options *options;
+    int64_t now;
+    struct xd_stores buckets;
+    struct object *list; /* in order of their plain URLs */
+    size_t n;
+    const char **reads; /* of each replica; or NULL */
+};
+
+/* ---- what is ours ---- */
+
+/* The bucket of an object, whose name is "s3://BUCKET/KEY"; NULL without
+ * credentials, or if it is none. */
+static const struct xd_store *bucket_of(struct signing *s, const char *manage)
+{
+    const struct xd_store *store = xd_stores_find(&s->buckets, manage);
+    const char *slash = strchr(manage + strlen("s3://"), '/');
+    struct xd_error ignored;
+    char *text;
+
+    if (store || !slash)
+        return store;
+    text = xd_strndup(manage, (size_t)(slash - manage) + 1);
+    if (text)
+        (void)xd_stores_add(&s->buckets, text, s->options, &ignored);
+    xd_free(text);
+    return xd_stores_find(&s->buckets, manage);
+}
+
+static int sign(struct signing *s, const char *manage, struct xd_error *err)
+{
+    const struct xd_store *store;
+    struct xd_url url;
+    char *text;
+    int rc;
+
+    if (!manage || !xd_url_parse(&url, manage) || !xd_s3_is_name(&url))
+        return 0;
+    store = bucket_of(s, manage);
+    rc = store ? xd_store_presign(store, manage, s->now, SECONDS, &text, err)
+               : XD_E_INVAL;
+    if (rc == 0)
+        s->list[s->n++] = (struct object){.signed_url = text,
+                                          .plain_len = strcspn(text, "?")};
+    return rc == XD_E_NOMEM ? rc : 0;
+}
+
+static int compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    const int c = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+    return c != 0 ? c : (a_len > b_len) - (a_len < b_len);
+}
+
+static int by_plain_url(const void *a, const void *b)
+{
+    const struct object *x = a, *y = b;
+
+    return compare(x->signed_url, x->plain_len, y->signed_url, y->plain_len);
+}
+
+/* Of a URL and an object. */
+static int has_plain_url(const void *url, const void *object)
+{
+    const struct object *o = object;
+
+    return compare(url, strlen(url), o->signed_url, o->plain_len);
+}
+
+static size_t count_replicas(const struct xd_model_file *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n_extents; i++)
+        n += f->extents[i].n_replicas;
+    return n;
+}
+
+static int sign_all(struct signing *s, const struct xd_model_file *own,
+                    struct xd_error *err)
+{
+    const size_t n = count_replicas(own);
+    int rc = 0;
+
+    s->list = xd_alloc(n + 1, sizeof *s->list);
+    if (!s->list)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct xd_exnode_part *part = own->rare->mappings[i];
+
+        rc = sign(s, part ? part->manage : NULL, err);
+    }
+    qsort(s->list, s->n, sizeof *s->list, by_plain_url);
+    return rc;
+}
+
+/* ---- what is read ---- */
+
+/* Returns whether one of them is ours. */
+static bool choose(struct signing *s, const struct xd_model_file *f)
+{
+    const size_t n = count_replicas(f);
+    bool has_one = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct object *found =
+            bsearch(xd_model_replica_row(f, i).url, s->list, s->n,
+                    sizeof *s->list, has_plain_url);
+
+        s->reads[i] = found ? found->signed_url : NULL;
+        has_one |= found != NULL;
+    }
+    return has_one;
+}
+
+static int make(struct signing *s, struct xd_manifest **out,
+                struct xd_manifest *m, const struct xd_model_file *own,
+                struct xd_error *err)
+{
+    int rc = sign_all(s, own, err);
+
+    s->reads = xd_alloc(count_replicas(&m->files[0]) + 1, sizeof(char *));
+    if (rc == 0 && !s->reads)
+        rc = xd_fail_nomem(err);
+    if (rc == 0 && s->n > 0 && choose(s, &m->files[0]))
+        return xd_manifest_edit(out, m, 0, &(struct xd_edit){.reads = s->reads},
+                                err);
+    if (rc == 0)
+        *out = xd_manifest_ref(m);
+    return rc;
+}
+
+int xd_signed_reads(struct xd_manifest **out, struct xd_manifest *m,
+                    const struct xd_inventory *own, const struct xd_options *o,
+                    struct xd_error *err)
+{
+    struct signing s = {.options = o, .now = (int64_t)xd_unix_time()};
+    const struct xd_manifest *there = xd_inventory_manifest(own);
+    int rc;
+
+    *out = NULL;
+    if (!xd_inventory_is_private(own) || there->n_files != 1 ||
+        !there->files[0].rare->mappings || m->n_files != 1) {
+        *out = xd_manifest_ref(m);
+        return 0;
+    }
+    rc = make(&s, out, m, &there->files[0], err);
+    for (size_t i = 0; i < s.n; i++)
+        xd_free(s.list[i].signed_url);
+    xd_free(s.list);
+    xd_free(s.reads);
+    xd_stores_fini(&s.buckets);
+    return rc;
+}
