@@ -420,6 +420,7 @@ def test_what_is_complete_does_not_part_the_others(lab):
     assert run.reports[-1]["files"] == 13
 
 
+@pytest.mark.slow
 def test_what_comes_alone_does_not_part_the_others(lab):
     """Very long files, and one that is there and another's."""
     contents = files(lab, 20)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How tests/run.sh counts rows, and which of them it runs once more."""
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,26 @@ import pytest
 SOURCE = Path(os.environ["XD_SOURCE"])
 TESTS = SOURCE / "tests"
 
+BUILD = Path(os.environ["XD_BUILD"])
+
 PASSES = "echo '3 passed in 0.10s'"
 FAILS = "echo '1 failed, 2 passed in 0.10s'; exit 1"
+
+
+def without_a_row(files):
+    """Those that ctest runs nowhere."""
+    said = subprocess.run(["ctest", "--show-only=json-v1"], check=True,
+                          stdout=subprocess.PIPE, cwd=BUILD).stdout
+    run = {word for test in json.loads(said)["tests"]
+           for word in test["command"]}
+    return [f for f in files if str(f) not in run]
+
+
+def test_each_file_of_tests_has_a_row():
+    files = sorted(TESTS.rglob("test_*.py"))
+    assert len(files) > 50
+    assert without_a_row(files) == []
+    assert without_a_row([TESTS / "lint/test_none.py"]) != []
 
 
 def failing_once(says=""):
