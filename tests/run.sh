@@ -26,17 +26,27 @@ TOO_SLOW="$TOO_SLOW|adaptive\$|simulate\$|source\$|add_replica\$|disk\$|shares\$
 TOO_SLOW="$TOO_SLOW|doubt\$|download\$|lookahead\$|turns\$"
 
 # The first build shows once that a row fails without its defence, that the tree
-# keeps its rules, what has to do with time, and what runs with XD_SLOW only.
+# keeps its rules, what has to do with time, and what runs with XD_SLOW only;
+# what a tool of the tests does, and what shells complete.
 SHOWN_ONCE='defences$|outage\.|rerun\.|^lint\.|^wan\.|^bench\.'
+SHOWN_ONCE="$SHOWN_ONCE|^integration\.(throttle|completion|mirror_servers)\$"
+
+# No sanitizer sees what is compiled, linked and installed.
+NOT_RUN='^api\.(api|floors|install|packages)$'
 
 # For AddressSanitizer and for clang, sim.sim and the rest of sim run the same
 # code as these.
 LONG_RUNS='^sim\.(network|player|capped|first_byte|paper)$'
 
 # ThreadSanitizer is for what has threads; power replays thousands of runs, and
-# these rows of the command are about what it reads and prints.
-WITHOUT_THREADS='^unit\.(base|ledger|manifest|sched)\.|^sim\.|^fuzz\.|power$'
-WITHOUT_THREADS="$WITHOUT_THREADS|^integration\.(arguments|checksums|formats|options)$"
+# these rows of the command are about what it reads and prints, or about players
+# that read what others read as well.
+WITHOUT_THREADS='^unit\.(base|ledger|manifest|sched|session|store)\.|^sim\.|^fuzz\.'
+WITHOUT_THREADS="$WITHOUT_THREADS|power\$|^torture\.(base|io|manifest|os|sched|sim)\$"
+WITHOUT_THREADS="$WITHOUT_THREADS|^integration\.(arguments|bench|checksums|display"
+WITHOUT_THREADS="$WITHOUT_THREADS|documents|example_players|formats|given|headers"
+WITHOUT_THREADS="$WITHOUT_THREADS|hostile|lists|locale|lors|manifests|options|pages"
+WITHOUT_THREADS="$WITHOUT_THREADS|serve_players|signatures|words)\$"
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/tests/lab/packages.sh"
@@ -80,15 +90,14 @@ tier()
 run_all()
 {
     export XD_REQUIRE_ALL=1
-    export CMAKE_GENERATOR=Ninja # a quarter less time than make
     chances=2
     sh "$root/tests/lab/s3_servers.sh" "$root/build/servers" ||
         fails s3_servers.sh
     XD_SLOW=1 tier dev dev --preset dev
     python3 "$root/tests/wan/wan.py" check # else skipped, not failed
-    which="-E $SHOWN_ONCE|$LONG_RUNS"
+    which="-E $SHOWN_ONCE|$NOT_RUN|$LONG_RUNS"
     tier asan asan --preset asan
-    which="-E $WITHOUT_THREADS|$SHOWN_ONCE"
+    which="-E $WITHOUT_THREADS|$SHOWN_ONCE|$NOT_RUN"
     tier tsan tsan --preset tsan
     which="-LE integration -E $SHOWN_ONCE"
     floor=$FLOOR_WITHOUT_INTEGRATION
@@ -101,7 +110,7 @@ run_all()
     floor=$FLOOR_UNDER_VALGRIND
     tier valgrind dev --preset valgrind # which is built already
     echo "== fuzz"
-    sh "$root/tests/fuzz/smoke.sh" 30 || fails fuzz:smoke.sh
+    sh "$root/tests/fuzz/smoke.sh" 20 || fails fuzz:smoke.sh
     sh "$root/tests/fuzz/coverage.sh" || fails fuzz:coverage.sh
 }
 
@@ -120,6 +129,7 @@ esac
 want_build
 want_command g++ g++
 want_package locales # from which localedef makes one that writes 1,5
+want_command ninja ninja-build
 want_command curl curl
 want_command perl perl
 want_package check
@@ -155,7 +165,6 @@ if [ $all = yes ]; then
     want_command vsftpd vsftpd
     want_command mini_httpd mini-httpd
     want_command valgrind valgrind
-    want_command ninja ninja-build
     want_command ip iproute2
     want_command mpv mpv
     want_command chromium chromium
@@ -175,6 +184,7 @@ fi
 install_missing || exit 1
 
 cd "$root" || exit 1
+export CMAKE_GENERATOR=Ninja # a quarter less time than make
 mkdir -p build
 trap 'give_back "$root/build"' EXIT
 if [ $all = yes ]; then
