@@ -91,9 +91,52 @@ void snapshot_take(struct snapshot *s, struct xd_download *d)
     take_depots(s, d);
 }
 
+/* So many are looked at behind the first that has not ended; no more than 64 are
+ * in flight at a time. */
+#define FILES_AHEAD 128
+
+/* False: there is no such file, or it has not ended. */
+static bool take_ended(struct xd_download *d, size_t i,
+                       struct xd_file_progress *p, size_t *ended,
+                       size_t *failed)
+{
+    if (xd_download_file(d, i, p) < 0 || p->state == XD_FILE_WAITING ||
+        p->state == XD_FILE_COMPLETE)
+        return false;
+    ++*ended;
+    *failed += p->state == XD_FILE_FAILED;
+    return true;
+}
+
+static void add_in_flight(struct snapshot_files *f, const char *path)
+{
+    const size_t len = strlen(f->in_flight);
+
+    if (len + 2 + strlen(path) < sizeof f->in_flight)
+        sprintf(f->in_flight + len, "%s%s", len > 0 ? ", " : "", path);
+}
+
+/* Each file is passed by once, and a few are looked at each time. */
+static void take_files(struct snapshot_files *f, struct xd_download *d)
+{
+    struct xd_file_progress p = {.struct_size = sizeof p};
+
+    while (f->first < f->n &&
+           take_ended(d, f->first, &p, &f->first, &f->failed_before))
+        ;
+    f->ended = f->first;
+    f->failed = f->failed_before;
+    f->in_flight[0] = '\0';
+    for (size_t i = f->first; i < f->n && i < f->first + FILES_AHEAD; i++)
+        if (!take_ended(d, i, &p, &f->ended, &f->failed) &&
+            p.state == XD_FILE_WAITING)
+            add_in_flight(f, p.path);
+}
+
 void snapshot_glance(struct snapshot *s, struct xd_download *d)
 {
     xd_download_progress(d, &s->progress);
+    take_files(&s->files, d);
     if (moment_s() - s->depots_at >= s->depots_cost * IDLE_SHARE)
         take_depots(s, d);
 }

@@ -22,8 +22,20 @@ struct snapshot_depot {
     char *error; /* the sentence of its last error, or NULL */
 };
 
+/* Of a set: files begin roughly in order, so that those in flight are the first
+ * that have not ended. */
+struct snapshot_files {
+    size_t n;             /* 0: it is no set */
+    size_t ended, failed; /* of those up to a few behind the first that has not
+                             ended */
+    size_t first;         /* that has not ended */
+    size_t failed_before; /* it */
+    char in_flight[240];  /* their paths, as far as there is room */
+};
+
 struct snapshot {
     struct xd_progress progress;
+    struct snapshot_files files;   /* n is the caller's to set */
     struct snapshot_depot *depots; /* in the manifest's order */
     size_t n_depots, cap;
     double depots_at, depots_cost; /* seconds: when they were taken last, and

@@ -321,6 +321,7 @@ int fetch_file(const struct job *job)
     int rc = XD_E_IO;
 
     snapshot_init(&r.snapshot);
+    r.snapshot.files.n = job->n_set;
     log_init(&r.log, job->args->quiet, job->args->verbose);
     log_forward(&r.log, trace_log, job->args->tracer);
     /* Before signals are only noted, for it may wait for a reader. */

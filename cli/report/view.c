@@ -187,6 +187,35 @@ static const char *trouble(const struct snapshot *s, char *waits, size_t size)
     return NULL;
 }
 
+/* Whole names, as many as there is room for. */
+static void leave_out_last(char *line, unsigned columns)
+{
+    char *last;
+
+    while (text_columns(line) > columns && (last = strrchr(line, ',')) != NULL)
+        strcpy(last, " ...");
+}
+
+/* "1860 of 3000 files ended, 2 failed; in flight: a/f1861, a/f1862 ..."; no more
+ * than a line, however many there are. */
+static void put_files(FILE *to, const struct snapshot_files *f,
+                      unsigned columns)
+{
+    char failed[40] = "", line[sizeof f->in_flight + 120];
+
+    if (f->failed > 0)
+        snprintf(failed, sizeof failed, ", %zu failed", f->failed);
+    if (columns < NARROW)
+        snprintf(line, sizeof line, "%zu/%zu%s", f->ended, f->n, failed);
+    else
+        snprintf(line, sizeof line, "%zu of %zu files ended%s%s%s", f->ended,
+                 f->n, failed, f->in_flight[0] != '\0' ? "; in flight: " : "",
+                 f->in_flight);
+    leave_out_last(line, columns);
+    text_put_fit(to, line, columns, false);
+    putc('\n', to);
+}
+
 void view_running(FILE *to, const struct snapshot *s, const char *name,
                   unsigned columns, unsigned rows)
 {
@@ -199,6 +228,10 @@ void view_running(FILE *to, const struct snapshot *s, const char *name,
     put_whole(to, s, name, columns);
     cast_init(&cast, s, is_open);
     const size_t reserve = s->n_depots - cast.n;
+    if (s->files.n > 0 && room > cast.n + (reserve > 0)) {
+        put_files(to, &s->files, columns);
+        room--;
+    }
     table_init(&table, columns < NARROW ? narrow_columns : running_columns, 5,
                columns, cast.longest);
     if (columns >= NARROW && cast.n > 0 && room > cast.n + 1) {

@@ -21,7 +21,8 @@
  *     b.example        busy        2  1.0 MiB/s     3.1 MiB        0 B
  *     +209 in reserve
  *
- * While nothing comes at all, and there is room, one more says why.
+ * Of a set a line says how many files have ended, and which are in flight, and
+ * while nothing comes at all one says why, if there is room.
  */
 void view_running(FILE *to, const struct snapshot *s, const char *name,
                   unsigned columns, unsigned rows);

@@ -38,6 +38,12 @@ void xd_report_held_locked(struct xd_engine *e, struct xd_range range)
         e, (struct xd_sched_event){.kind = XD_EV_HELD, .range = range});
 }
 
+void xd_report_sized_locked(struct xd_engine *e, struct xd_range object)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_SIZED, .range = object});
+}
+
 void xd_report_verified_locked(struct xd_engine *e, struct xd_range range)
 {
     xd_report_event_locked(

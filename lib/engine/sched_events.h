@@ -23,6 +23,7 @@ void xd_report_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
 void xd_report_held_locked(struct xd_engine *e, struct xd_range range);
 
 /* These bytes are good; or were found wrong. */
+void xd_report_sized_locked(struct xd_engine *e, struct xd_range object);
 void xd_report_verified_locked(struct xd_engine *e, struct xd_range range);
 void xd_report_rejected_locked(struct xd_engine *e, struct xd_range range);
 

@@ -188,6 +188,7 @@ struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
     if (!s->files[i].is_unsized)
         return (struct xd_range){end, end};
     size_known_locked(s, i);
+    xd_report_sized_locked(e, (struct xd_range){s->places[i].range.begin, end});
     s->places[i].unused = (uint32_t)xd_range_length(rest);
     s->unused += xd_range_length(rest);
     xd_set_verified_locked(e, s->places[i].range);
@@ -196,10 +197,13 @@ struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
 
 void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size)
 {
-    struct xd_set_file *f = &e->set.files[file_at(&e->set, byte)];
+    const size_t i = file_at(&e->set, byte);
+    struct xd_set_file *f = &e->set.files[i];
 
     if (f->state != XD_SET_WANTED)
         return;
+    if (!f->leaves && size > 0) /* as long as its place at least */
+        xd_report_sized_locked(e, e->set.places[i].range);
     f->leaves = true;
     f->longer = size;
 }

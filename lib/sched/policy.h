@@ -133,6 +133,8 @@ struct xd_book {
     unsigned n_windows;
     const struct xd_window *window;  /* that which choose() is asked for */
     struct xd_bottleneck bottleneck; /* of what all depots delivered */
+    unsigned n_sized; /* 0: no object has been of unknown size; else */
+    double mean_size; /* how long those that came last were in the mean */
 };
 
 /* The part of a range before the first cut in it. */

@@ -425,6 +425,16 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     return rc;
 }
 
+/* An average of the last so many. */
+#define LENGTHS_SEEN 16
+
+static void learn_length(struct xd_book *b, uint64_t length)
+{
+    if (b->n_sized < LENGTHS_SEEN)
+        b->n_sized++;
+    b->mean_size += ((double)length - b->mean_size) / b->n_sized;
+}
+
 static int event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
@@ -436,6 +446,9 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return fetch_event(s, ev);
     case XD_EV_HELD:
         return have(s, xd_core_clip(ev->range, s->book.wanted));
+    case XD_EV_SIZED:
+        learn_length(&s->book, xd_range_length(ev->range));
+        return 0;
     case XD_EV_VERIFIED:
         return accept(s, ev->range);
     case XD_EV_REJECTED:

@@ -143,6 +143,8 @@ enum xd_sched_event_kind {
                        retry_at (0: it may be at once) */
     XD_EV_HELD,     /* range: here without a request of the scheduler's, and not
                        yet found good */
+    XD_EV_SIZED,    /* range: an object of unknown size was that long; others
+                       of which it is not known may be like it */
     XD_EV_VERIFIED, /* range: written, and good as far as can be known */
     XD_EV_REJECTED, /* range: it was discarded in the ledger, or received and
                        never stored; it is missing again */

@@ -577,6 +577,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_HELD:
         arrive(r, ev->range);
         break;
+    case XD_EV_SIZED:
+        break;
     case XD_EV_REJECTED:
         reject(r, ev->range);
         reconsider(r, ev->now);

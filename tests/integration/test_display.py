@@ -214,6 +214,39 @@ def test_ten_rows_show_the_busiest_of_223_depots(lab, terminal):
     assert lines[-1] == "+209 in reserve" and len(lines) == 3 + 2 + 14 + 1
 
 
+def set_of(lab, n, rate, lacks=None):
+    """A depot of `n` files, and their manifest."""
+    names = [f"f{i:02}" for i in range(n)]
+    contents = {name: lab.file(name, 10_000, seed=i)
+                for i, name in enumerate(names, 1)}
+    depot = lab.depot(rate=rate, files={name: data for name, data
+                                        in contents.items() if name != lacks})
+    return depot, lab.metalink_of([(name, [depot], None) for name in names])
+
+
+def test_many_files_have_a_line_together(lab, terminal):
+    depot, manifest = set_of(lab, 60, 100_000, lacks="f03")
+    shown = terminal(80, 24, manifest)
+    files = (r"(\d+) of 60 files ended, 1 failed; in flight: f(\d\d)"
+             r"(, f\d\d)* \.\.\.")
+    matches = shown.wait_for(
+        *history(), "xdownload: f03: no depot is left.*", ".*404",
+        whole("60 files", AMOUNT), files, TITLES, wide(depot.host),
+        which=lambda m: int(m[len(HISTORY) + 3][1]) > 10)
+    line = matches[len(HISTORY) + 3]
+    assert 60 < len(line[0]) < 80
+    assert int(line[2]) > 3
+    assert shown.finish().rc == 1
+
+
+def test_of_many_files_forty_columns_have_room_for_their_number(lab, terminal):
+    _, manifest = set_of(lab, 30, 60_000)
+    shown = terminal(40, 24, manifest)
+    shown.wait_for(*history(), NARROW_WHOLE, r"(\d+)/30", ".*busy.*",
+                   which=lambda m: int(m[len(HISTORY) + 1][1]) > 5)
+    assert shown.finish().rc == 0
+
+
 @pytest.mark.slow
 def test_twenty_columns_have_room_for_how_many_are_in_reserve(lab, terminal):
     _, manifest = crowd(lab)

@@ -477,6 +477,16 @@ def test_a_file_of_unknown_size_costs_one_request(lab, ranges):
     assert one["bytes_resumed"] == 0
 
 
+def test_short_files_of_unknown_size_come_over_all_connections(lab):
+    """Those that have come tell how long the others are."""
+    contents = files(lab, 200, 2000)
+    run = lab.xdownload(*listed(lab, map(lab.depot(delay=30).url, contents)))
+    assert run.rc == 0, run.err
+    assert came(lab, contents)
+    together = next(r for r in run.reports if r.get("files"))
+    assert together["depots"][0]["connections"] == 6
+
+
 def test_lengths_around_that_of_a_place(lab):
     """Longer files come together next; an empty one and what may be a manifest
     come alone."""

@@ -99,9 +99,9 @@ static void see_if_far(struct xd_adaptive *p)
         p->wake_at = at;
 }
 
-/* The mean length of the next objects of which nobody was asked for a byte; where
- * there are none, no number is as large. */
-static double length_of_objects(const struct xd_adaptive *p)
+/* The mean length of the places of the next objects of which nobody was asked for a
+ * byte; where there are none, no number is as large. */
+static double length_of_places(const struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
     uint64_t from;
@@ -115,6 +115,15 @@ static double length_of_objects(const struct xd_adaptive *p)
     if (end < i + 2)
         return HUGE_VAL;
     return (double)(b->cuts[end - 1] - b->cuts[i]) / (double)(end - 1 - i);
+}
+
+/* The same of the objects: of unknown size they are like those before them. */
+static double length_of_objects(const struct xd_adaptive *p)
+{
+    const double length = length_of_places(p);
+    const struct xd_book *b = p->book;
+
+    return b->n_sized > 0 && b->mean_size < length ? b->mean_size : length;
 }
 
 /* Whether a connection of the depot is silent for longer than it delivers.  Where

@@ -54,6 +54,8 @@ static bool are_objects_long(const struct xd_book *b)
 {
     const struct xd_range r = b->windows[0].range;
 
+    if (b->n_sized > 0 && b->mean_size < (double)b->o.block_bytes)
+        return false;
     return r.end - xd_ledger_first_gap(b->ledger, XD_BYTES_DONE, r) >=
            b->o.block_bytes * b->o.most_objects;
 }
