@@ -46,7 +46,7 @@ struct xd_sched {
     void *policy;
     bool size_is_unknown;
     struct xd_rangeset covered[XD_TIERS]; /* tiers.c */
-    bool is_out_of_memory;                /* since the last event began */
+    bool is_out_of_memory;                /* the next event reports it */
     unsigned windows_capacity;
     struct xd_horizon horizon;
     struct xd_rangeset
@@ -144,7 +144,7 @@ unsigned xd_core_find_worker(struct xd_sched *s,
 
 /* ---- tiers.c ---- */
 
-/* All of these give 0 or NOMEM; who holds what has changed when report() says so
+/* Those that return an int give 0 or NOMEM; who holds what has changed when report() says so
  * to the policy. */
 
 /* A depot of the layout has `r` in that tier; fill() makes depots hold what was
@@ -159,9 +159,17 @@ int xd_tiers_hold(struct xd_sched *s, unsigned depot, struct xd_range r,
 int xd_tiers_lose(struct xd_sched *s, unsigned depot, struct xd_range r);
 int xd_tiers_regain(struct xd_sched *s, unsigned depot, struct xd_range r);
 
-/* A depot was dropped, or taken back. */
-int xd_tiers_leave(struct xd_sched *s, unsigned depot);
-int xd_tiers_enter(struct xd_sched *s, unsigned depot);
+/* A depot was dropped; it was taken back, or has delivered something.  Want of
+ * memory is noted in the scheduler. */
+void xd_tiers_leave(struct xd_sched *s, unsigned depot);
+void xd_tiers_return(struct xd_sched *s, unsigned depot);
+
+/* The depot fails, or is silent: others hold what it holds as well, and the
+ * policy hears of it. */
+void xd_tiers_set_aside(struct xd_sched *s, unsigned depot);
+
+/* Set aside depots that are silent; when the next one may be. */
+xd_usec xd_tiers_watch(struct xd_sched *s, xd_usec now);
 
 void xd_tiers_report(struct xd_sched *s);
 
@@ -188,8 +196,9 @@ void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
 void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
                    xd_usec wait);
 
-/* The depot has delivered a byte: a stopgap gives way to it. */
-void xd_core_has_delivered(struct xd_sched *s, unsigned depot);
+/* The depot has delivered a byte: a stopgap gives way to it, and others that
+ * hold the same in higher tiers. */
+void xd_core_has_delivered(struct xd_sched *s, unsigned depot, xd_usec now);
 
 /* Whether each fetch of the depot that begins from now on has a connection of
  * its own. */

@@ -624,6 +624,7 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
 
     if (s->wake_at <= now)
         xd_core_wake(s, now);
+    a.until = xd_tiers_watch(s, now);
     if (s->book.has_pings && xd_core_try_ping(s, &a))
         return a;
     xd_core_rank_windows(s);
@@ -633,7 +634,8 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
         try_fetch(s, now, &a) || try_swap(s, &a) ||
         (s->book.has_pings && xd_core_try_ping(s, &a)))
         return a;
-    a.until = s->wake_at;
+    if (s->wake_at < a.until)
+        a.until = s->wake_at;
     if (policy->wake) {
         xd_usec at = policy->wake(s->policy, now);
 

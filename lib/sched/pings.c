@@ -92,8 +92,10 @@ static void set_nearness(struct xd_sched *s, unsigned depot,
 
 void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev)
 {
-    const struct xd_holder *d = &s->book.depots[ev->depot];
+    struct xd_holder *d = &s->book.depots[ev->depot];
 
+    if (ev->ping == XD_PING_ANSWERED)
+        d->heard_at = ev->now;
     if (!s->book.has_pings)
         return;
     set_nearness(s, ev->depot, nearness_of(ev->ping), ev->round_trip);

@@ -308,7 +308,7 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
     }
     if (have(s, fresh) < 0)
         return XD_E_NOMEM;
-    xd_core_has_delivered(s, f->depot);
+    xd_core_has_delivered(s, f->depot, now);
     return 0;
 }
 

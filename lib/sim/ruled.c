@@ -237,6 +237,8 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
     struct xd_ruled_depot *d = &r->depots[depot];
     xd_usec last = XD_NEVER;
 
+    if (d->failures >= 2)
+        xd_rules_set_aside(r, depot, true);
     if (d->failures >= r->o.max_failures ||
         (d->preempted > 0 && d->failures + d->preempted >= 10)) {
         last = r->size_is_unknown || !is_needed(r, depot)
@@ -392,6 +394,9 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     arrive(r, fresh);
     r->depots[f->depot].in_vain = 0;
     r->depots[f->depot].has_delivered = true;
+    r->depots[f->depot].heard_at = ev->now;
+    if (!r->depots[f->depot].is_dropped)
+        xd_rules_set_aside(r, f->depot, false);
     if (!r->size_is_unknown)
         r->depots[f->depot].failures = r->depots[f->depot].preempted = 0;
     if (f->got == f->range.begin)
@@ -402,7 +407,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
 
 static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
 {
-    d->is_dropped = d->is_banned = false;
+    d->is_dropped = d->is_banned = d->is_aside = false;
     r->tiers_are_stale = true;
     d->failures = d->preempted = d->in_vain = 0;
     d->back_off_until = 0;
@@ -537,6 +542,8 @@ static void pinged(struct xd_rules *r, const struct xd_sched_event *ev)
 {
     struct xd_ruled_depot *d = &r->depots[ev->depot];
 
+    if (ev->ping == XD_PING_ANSWERED)
+        d->heard_at = ev->now;
     r->n_pings -= d->is_pinged;
     d->is_pinged = false;
     if (ev->ping != XD_PING_REFUSED || d->is_open || d->is_dropped ||

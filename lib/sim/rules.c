@@ -476,6 +476,9 @@ static enum xd_rule check_wait(const struct xd_rules *r,
 
     if (a->until <= now)
         return XD_RULE_WAKE;
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (a->until > xd_rules_mute_at(r, &r->fetches[i]))
+            return XD_RULE_WAKE;
     for (unsigned i = 0; i < r->n_depots; i++) {
         const struct xd_ruled_depot *d = &r->depots[i];
 
@@ -511,6 +514,7 @@ enum xd_rule xd_rules_assigned(const struct xd_rules *r,
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now)
 {
+    xd_rules_watch(r, now);
     rank_windows(r);
     switch (a->kind) {
     case XD_DO_WAIT:

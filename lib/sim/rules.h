@@ -53,6 +53,8 @@ struct xd_ruled_depot {
     struct xd_rangeset holds;        /* and may be asked for */
     struct xd_rangeset has;          /* in whatever tier */
     struct xd_rangeset in[XD_TIERS]; /* but for tier 0, which is all the rest */
+    bool is_aside;                   /* it excludes none of a higher tier */
+    xd_usec heard_at;
     unsigned lanes;
     bool is_pinged, is_open, is_dropped, is_banned, no_ranges, is_last_resort;
     bool has_delivered;
@@ -138,6 +140,15 @@ void xd_rules_put_tier(struct xd_rules *r, unsigned depot,
 void xd_rules_put(struct xd_rules *r, unsigned depot, struct xd_range range,
                   bool has);
 void xd_rules_settle_tiers(struct xd_rules *r);
+
+/* Depots of higher tiers may be asked for what it has as well, or no longer;
+ * likewise of those that have said nothing for long. */
+void xd_rules_set_aside(struct xd_rules *r, unsigned depot, bool is_aside);
+void xd_rules_watch(struct xd_rules *r, xd_usec now);
+
+/* When a fetch of the depot has said nothing for long, if nothing comes. */
+xd_usec xd_rules_mute_at(const struct xd_rules *r,
+                         const struct xd_ruled_fetch *f);
 
 /* The nearest edge of a set behind `at`, if it is before *end. */
 void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end);

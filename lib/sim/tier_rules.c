@@ -37,7 +37,7 @@ static unsigned tier_at(const struct xd_ruled_depot *d, uint64_t at)
     return 0;
 }
 
-/* The lowest in which a usable depot has the byte, and up to where all is as
+/* The lowest in which a usable depot that was not set aside has the byte, and up to where all is as
  * there. */
 static unsigned lowest_at(const struct xd_rules *r, uint64_t at, uint64_t *end)
 {
@@ -50,7 +50,7 @@ static unsigned lowest_at(const struct xd_rules *r, uint64_t at, uint64_t *end)
         xd_rules_nearer(&d->has, at, end);
         for (unsigned t = 1; t < XD_TIERS; t++)
             xd_rules_nearer(&d->in[t], at, end);
-        if (!d->is_dropped && xd_rules_has(&d->has, at) &&
+        if (!d->is_dropped && !d->is_aside && xd_rules_has(&d->has, at) &&
             tier_at(d, at) < lowest)
             lowest = tier_at(d, at);
     }
@@ -71,8 +71,35 @@ void xd_rules_settle_tiers(struct xd_rules *r)
             struct xd_ruled_depot *d = &r->depots[i];
 
             if (!d->is_dropped && xd_rules_has(&d->has, at) &&
-                tier_at(d, at) == lowest)
+                tier_at(d, at) <= lowest)
                 put(r, &d->holds, (struct xd_range){at, end}, true);
         }
     }
+}
+
+void xd_rules_set_aside(struct xd_rules *r, unsigned depot, bool is_aside)
+{
+    struct xd_ruled_depot *d = &r->depots[depot];
+
+    r->tiers_are_stale |= d->is_aside != is_aside;
+    d->is_aside = is_aside && r->has_tiers;
+}
+
+xd_usec xd_rules_mute_at(const struct xd_rules *r,
+                         const struct xd_ruled_fetch *f)
+{
+    const struct xd_ruled_depot *d = &r->depots[f->depot];
+
+    if (!r->has_tiers || !f->is_live || d->is_aside)
+        return XD_NEVER;
+    return (d->heard_at > f->began_at ? d->heard_at : f->began_at) +
+           2 * XD_SECOND;
+}
+
+void xd_rules_watch(struct xd_rules *r, xd_usec now)
+{
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (xd_rules_mute_at(r, &r->fetches[i]) <= now)
+            xd_rules_set_aside(r, r->fetches[i].depot, true);
+    xd_rules_settle_tiers(r);
 }
