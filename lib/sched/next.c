@@ -546,18 +546,29 @@ static bool try_preferred(struct xd_sched *s, xd_usec now,
     return false;
 }
 
+static bool is_aside(const struct xd_book *b, unsigned slot)
+{
+    return b->slots[slot] < b->n_depots && b->depots[b->slots[slot]].is_aside;
+}
+
 /* The first lane of each depot before the second of any, so that few blocks
- * are spread over many depots. */
+ * are spread over many depots; those that were set aside or not. */
+static bool try_lanes(struct xd_sched *s, bool of_aside, xd_usec now,
+                      struct xd_sched_action *a)
+{
+    for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
+        for (unsigned slot = 0; slot < s->book.n_slots; slot++)
+            if (is_aside(&s->book, slot) == of_aside &&
+                try_lane(s, slot, lane, now, a))
+                return true;
+    return false;
+}
+
 static bool try_fetch(struct xd_sched *s, xd_usec now,
                       struct xd_sched_action *a)
 {
-    if (try_preferred(s, now, a))
-        return true;
-    for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
-        for (unsigned slot = 0; slot < s->book.n_slots; slot++)
-            if (try_lane(s, slot, lane, now, a))
-                return true;
-    return false;
+    return try_preferred(s, now, a) || try_lanes(s, false, now, a) ||
+           (s->book.has_tiers && try_lanes(s, true, now, a));
 }
 
 /* The first byte of the most urgent window that has any which is not coming;
