@@ -291,8 +291,12 @@ int xd_tiers_note(struct xd_sched *s, unsigned depot, struct xd_range r,
 int xd_tiers_hold(struct xd_sched *s, unsigned depot, struct xd_range r,
                   unsigned tier)
 {
-    int rc = s->book.has_tiers ? xd_tiers_lose(s, depot, r) : 0;
+    int rc = 0;
 
+    if (tier > 0 && !s->book.has_tiers)
+        rc = begin(s);
+    if (rc == 0 && s->book.has_tiers)
+        rc = xd_tiers_lose(s, depot, r);
     if (rc == 0)
         rc = xd_tiers_note(s, depot, r, tier);
     return rc == 0 && s->book.has_tiers ? enter(s, depot, r) : rc;
