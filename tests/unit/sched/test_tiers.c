@@ -306,12 +306,13 @@ START_TEST(a_request_runs_on_when_its_depot_must_give_way)
     struct xd_sched_action a;
     unsigned fetch;
 
-    play_init(&p, policies[_i], 1, 1000);
+    play_init(&p, policies[_i], 1, 64 << 20);
+    p.o.block_bytes = 1 << 20;
     p.holdings[0].tiers = &tier;
     play_start(&p);
     expect_opened(&p, 1);
     fetch = play_next(&p).fetch;
-    join(&p, 1, 0, 1000, 0);
+    join(&p, 1, 0, 64 << 20, 0);
     expect_depot(&p, XD_DO_OPEN, 1);
     while (a = play_next(&p), a.kind != XD_DO_WAIT) {
         ck_assert(a.kind != XD_DO_CANCEL);
