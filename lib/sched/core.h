@@ -144,7 +144,7 @@ unsigned xd_core_find_worker(struct xd_sched *s,
 
 /* ---- tiers.c ---- */
 
-/* Those that return an int give 0 or NOMEM; who holds what has changed when report() says so
+/* Those that return an int give 0 or NOMEM; what depots hold has changed when report() says so
  * to the policy. */
 
 /* A depot of the layout has `r` in that tier; fill() makes depots hold what was
@@ -164,8 +164,8 @@ int xd_tiers_regain(struct xd_sched *s, unsigned depot, struct xd_range r);
 void xd_tiers_leave(struct xd_sched *s, unsigned depot);
 void xd_tiers_return(struct xd_sched *s, unsigned depot);
 
-/* The depot fails, or is silent: others hold what it holds as well, and the
- * policy hears of it. */
+/* The depot fails, or is silent: others hold what it holds as well, which is
+ * reported. */
 void xd_tiers_set_aside(struct xd_sched *s, unsigned depot);
 
 /* Set aside depots that are silent; when the next one may be. */

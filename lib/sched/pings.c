@@ -95,7 +95,7 @@ void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev)
     struct xd_holder *d = &s->book.depots[ev->depot];
 
     if (ev->ping == XD_PING_ANSWERED)
-        d->heard_at = ev->now;
+        d->answered_at = ev->now;
     if (!s->book.has_pings)
         return;
     set_nearness(s, ev->depot, nearness_of(ev->ping), ev->round_trip);

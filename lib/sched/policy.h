@@ -55,7 +55,7 @@ struct xd_holder {
                                 one, and nothing once it was dropped */
     struct xd_tiers *tiers;  /* NULL: there are none */
     bool is_aside;           /* others hold in higher tiers what it holds */
-    xd_usec heard_at;        /* when it delivered last, or answered a ping */
+    xd_usec answered_at;     /* when it delivered last, or answered a ping */
     unsigned max_lanes;      /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;

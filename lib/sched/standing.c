@@ -262,7 +262,7 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot, xd_usec now)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
-    d->heard_at = now;
+    d->answered_at = now;
     if (d->is_aside && d->state != XD_HOLDER_DROPPED) {
         xd_tiers_return(s, depot);
         xd_tiers_report(s);

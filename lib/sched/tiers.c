@@ -387,9 +387,9 @@ xd_usec xd_tiers_watch(struct xd_sched *s, xd_usec now)
 
         if (!f->is_live || s->book.depots[f->depot].is_aside)
             continue;
-        at = MUTE + (f->began_at > s->book.depots[f->depot].heard_at
+        at = MUTE + (f->began_at > s->book.depots[f->depot].answered_at
                          ? f->began_at
-                         : s->book.depots[f->depot].heard_at);
+                         : s->book.depots[f->depot].answered_at);
         if (at <= now)
             xd_tiers_set_aside(s, f->depot);
         else if (at < wake_at)

@@ -394,7 +394,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     arrive(r, fresh);
     r->depots[f->depot].in_vain = 0;
     r->depots[f->depot].has_delivered = true;
-    r->depots[f->depot].heard_at = ev->now;
+    r->depots[f->depot].answered_at = ev->now;
     if (!r->depots[f->depot].is_dropped)
         xd_rules_set_aside(r, f->depot, false);
     if (!r->size_is_unknown)
@@ -543,7 +543,7 @@ static void pinged(struct xd_rules *r, const struct xd_sched_event *ev)
     struct xd_ruled_depot *d = &r->depots[ev->depot];
 
     if (ev->ping == XD_PING_ANSWERED)
-        d->heard_at = ev->now;
+        d->answered_at = ev->now;
     r->n_pings -= d->is_pinged;
     d->is_pinged = false;
     if (ev->ping != XD_PING_REFUSED || d->is_open || d->is_dropped ||

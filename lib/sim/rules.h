@@ -54,7 +54,7 @@ struct xd_ruled_depot {
     struct xd_rangeset has;          /* in whatever tier */
     struct xd_rangeset in[XD_TIERS]; /* but for tier 0, which is all the rest */
     bool is_aside;                   /* it excludes none of a higher tier */
-    xd_usec heard_at;
+    xd_usec answered_at;
     unsigned lanes;
     bool is_pinged, is_open, is_dropped, is_banned, no_ranges, is_last_resort;
     bool has_delivered;

@@ -92,7 +92,7 @@ xd_usec xd_rules_mute_at(const struct xd_rules *r,
 
     if (!r->has_tiers || !f->is_live || d->is_aside)
         return XD_NEVER;
-    return (d->heard_at > f->began_at ? d->heard_at : f->began_at) +
+    return (d->answered_at > f->began_at ? d->answered_at : f->began_at) +
            2 * XD_SECOND;
 }
 

@@ -226,7 +226,7 @@ START_TEST(the_origin_is_asked_when_no_node_answers)
 }
 END_TEST
 
-START_TEST(what_a_liar_owned_is_asked_of_others_at_once)
+START_TEST(what_a_banned_node_owned_is_asked_of_others_at_once)
 {
     static struct mesh m;
 
@@ -622,6 +622,45 @@ START_TEST(a_stream_of_unknown_size_has_tiers)
 }
 END_TEST
 
+/* As many chunks as nodes times 50, of which each node owns 100. */
+START_TEST(a_node_that_is_lost_costs_what_it_owned)
+{
+    static struct play p;
+    static struct xd_range held[20][1000];
+    static uint8_t tiers[20][1000], origins = 2;
+    static uint64_t cuts[1000];
+    uint64_t before;
+
+    play_init(&p, policies[_i], 21, 1000000);
+    p.o.block_bytes = 1000;
+    for (unsigned i = 0; i < 20; i++) {
+        for (unsigned c = 0; c < 1000; c++) {
+            cuts[c] = 1000 * (c + 1);
+            held[i][c] = (struct xd_range){cuts[c] - 1000, cuts[c]};
+            tiers[i][c] = i != c % 20 && i != (c + 1 + c / 20 % 19) % 20;
+        }
+        p.holdings[i] = (struct xd_holding){
+            .held = held[i], .n_held = 1000, .tiers = tiers[i]};
+    }
+    p.holdings[20].tiers = &origins;
+    p.layout.cuts = cuts;
+    p.layout.n_cuts = 999;
+    play_start(&p);
+    while (play_next(&p).kind != XD_DO_WAIT) {
+    }
+    before = xd_sched_steps(p.s);
+    play_depot(&p, XD_EV_BANNED, 7);
+    /* For each of its chunks the other owner is found among 20. */
+    ck_assert_uint_gt(xd_sched_steps(p.s) - before, 100);
+    ck_assert_uint_lt(xd_sched_steps(p.s) - before, 100 * 42);
+    before = xd_sched_steps(p.s);
+    while (play_next(&p).kind != XD_DO_WAIT) {
+    }
+    ck_assert_uint_lt(xd_sched_steps(p.s) - before, 2000);
+    play_fini(&p);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("tiers");
@@ -630,7 +669,8 @@ int main(void)
     tcase_add_loop_test(t, the_other_owner_does_it_for_one_that_is_dead, 0, 8);
     tcase_add_loop_test(t, other_nodes_are_asked_for_what_dead_ones_own, 0, 8);
     tcase_add_loop_test(t, the_origin_is_asked_when_no_node_answers, 0, 8);
-    tcase_add_loop_test(t, what_a_liar_owned_is_asked_of_others_at_once, 0, 4);
+    tcase_add_loop_test(t, what_a_banned_node_owned_is_asked_of_others_at_once,
+                        0, 4);
     tcase_add_loop_test(
         t, bytes_that_owners_lost_are_asked_of_others_until_they_have_them, 0,
         4);
@@ -653,5 +693,6 @@ int main(void)
     tcase_add_test(t, what_holds_nothing_is_not_pinged);
     tcase_add_loop_test(t, one_without_ranges_waits_for_its_tier, 0, 4);
     tcase_add_test(t, a_stream_of_unknown_size_has_tiers);
+    tcase_add_loop_test(t, a_node_that_is_lost_costs_what_it_owned, 0, 4);
     return run_suite("sched.tiers", t);
 }
