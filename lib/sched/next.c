@@ -216,14 +216,14 @@ static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
 }
 
 /* Whether a request is for bytes that its depot no longer holds, by what it said
- * since. */
+ * since, or as one of a lower tier does. */
 static bool is_for_lost(const struct xd_book *b, const struct xd_fetch_state *f)
 {
     const struct xd_holder *d = &b->depots[f->depot];
     const struct xd_range rest = {f->got, f->range.end};
 
     return d->state == XD_HOLDER_DROPPED ||
-           !xd_rangeset_contains(xd_holder_has(d), rest);
+           !xd_rangeset_contains(&d->held, rest);
 }
 
 static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)

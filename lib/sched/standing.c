@@ -263,7 +263,7 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot, xd_usec now)
     struct xd_holder *d = &s->book.depots[depot];
 
     d->answered_at = now;
-    if (d->is_aside && d->state != XD_HOLDER_DROPPED) {
+    if (d->is_aside) {
         xd_tiers_return(s, depot);
         xd_tiers_report(s);
     }

@@ -408,9 +408,10 @@ START_TEST(a_depot_is_the_only_holder_if_none_has_the_bytes_in_any_tier)
     struct xd_sched_action a;
     unsigned n[2] = {0, 0};
 
-    play_init(&p, policies[_i], 2, 10);
+    play_init(&p, policies[_i % 4], 2, 10);
     p.holdings[1].tiers = &tier;
     p.o.patience = 60 * XD_SECOND;
+    p.o.max_failures = _i < 4 ? 1 : 3;
     p.now = XD_SECOND;
     play_start(&p);
     while (a = play_next(&p), a.kind != XD_DO_FAIL) {
@@ -423,7 +424,7 @@ START_TEST(a_depot_is_the_only_holder_if_none_has_the_bytes_in_any_tier)
         n[a.depot]++;
         play_failed(&p, a.fetch);
     }
-    ck_assert_uint_eq(n[0], 3);
+    ck_assert_uint_eq(n[0], p.o.max_failures);
     ck_assert_uint_gt(n[1], 3);
     ck_assert_uint_ge(p.now, 60 * XD_SECOND);
     play_fini(&p);
@@ -577,6 +578,14 @@ START_TEST(what_holds_nothing_is_not_pinged)
     }
     ck_assert_uint_gt(n, 10);
     play_fini(&p);
+
+    /* One that has nothing in any tier is no mirror. */
+    play_init(&p, &xd_policy_adaptive, 61, 64 << 20);
+    p.holdings[0].n_held = 0;
+    p.o.max_pings = 64;
+    play_start(&p);
+    ck_assert(!xd_sched_has_pings(p.s));
+    play_fini(&p);
 }
 END_TEST
 
@@ -683,7 +692,7 @@ int main(void)
     tcase_add_loop_test(t, a_tier_that_is_said_later_counts, 0, 4);
     tcase_add_test(t, what_is_wanted_later_has_tiers_too);
     tcase_add_loop_test(
-        t, a_depot_is_the_only_holder_if_none_has_the_bytes_in_any_tier, 0, 4);
+        t, a_depot_is_the_only_holder_if_none_has_the_bytes_in_any_tier, 0, 8);
     tcase_add_loop_test(t, a_reader_gets_what_dead_nodes_own_from_others, 0, 4);
     tcase_add_loop_test(
         t, one_that_was_silent_and_answers_sends_the_others_away, 0, 4);
