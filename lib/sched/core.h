@@ -45,6 +45,8 @@ struct xd_sched {
     uint64_t *cuts;
     void *policy;
     bool size_is_unknown;
+    struct xd_rangeset covered[XD_TIERS]; /* tiers.c */
+    bool is_out_of_memory;                /* the next event reports it */
     unsigned windows_capacity;
     struct xd_horizon horizon;
     struct xd_rangeset
@@ -140,6 +142,41 @@ bool xd_core_has_work(struct xd_sched *s, unsigned depot);
 unsigned xd_core_find_worker(struct xd_sched *s,
                              const struct xd_depot_set *set);
 
+/* ---- tiers.c ---- */
+
+/* Those that return an int give 0 or NOMEM; what depots hold has changed when report() says so
+ * to the policy. */
+
+/* A depot of the layout has `r` in that tier; fill() makes depots hold what was
+ * noted. */
+int xd_tiers_note(struct xd_sched *s, unsigned depot, struct xd_range r,
+                  unsigned tier);
+int xd_tiers_fill(struct xd_sched *s, struct xd_range r);
+
+/* The depot has `r` in that tier; it does not have it; it has it again. */
+int xd_tiers_hold(struct xd_sched *s, unsigned depot, struct xd_range r,
+                  unsigned tier);
+int xd_tiers_lose(struct xd_sched *s, unsigned depot, struct xd_range r);
+int xd_tiers_regain(struct xd_sched *s, unsigned depot, struct xd_range r);
+
+/* A depot was dropped; it was taken back, or has delivered something.  Want of
+ * memory is noted in the scheduler. */
+void xd_tiers_leave(struct xd_sched *s, unsigned depot);
+void xd_tiers_return(struct xd_sched *s, unsigned depot);
+
+/* The depot fails, or is silent: others hold what it holds as well, which is
+ * reported. */
+void xd_tiers_set_aside(struct xd_sched *s, unsigned depot);
+
+/* Set aside depots that are silent; when the next one may be. */
+xd_usec xd_tiers_watch(struct xd_sched *s, xd_usec now);
+
+void xd_tiers_report(struct xd_sched *s);
+
+/* A depot that joins where there are tiers. */
+int xd_tiers_know(struct xd_sched *s, unsigned depot);
+void xd_tiers_fini(struct xd_tiers *t);
+
 /* ---- standing.c ---- */
 
 /* A request has failed, or others had delivered all that it was to before its
@@ -159,8 +196,9 @@ void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
 void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
                    xd_usec wait);
 
-/* The depot has delivered a byte: a stopgap gives way to it. */
-void xd_core_has_delivered(struct xd_sched *s, unsigned depot);
+/* The depot has delivered a byte: a stopgap gives way to it, and others that
+ * hold the same in higher tiers. */
+void xd_core_has_delivered(struct xd_sched *s, unsigned depot, xd_usec now);
 
 /* Whether each fetch of the depot that begins from now on has a connection of
  * its own. */

@@ -171,13 +171,28 @@ static uint64_t gap_to(const struct xd_sched *s, uint64_t byte, uint64_t end)
     return gap.end;
 }
 
+/* As far as a usable depot holds the bytes by what is known of tiers, which
+ * saves a search for each chunk of a file; `byte` itself if that says nothing. */
+static uint64_t covered_to(const struct xd_sched *s, uint64_t byte)
+{
+    struct xd_range run = xd_rangeset_next(&s->covered[XD_TIERS - 1],
+                                           (struct xd_range){byte, UINT64_MAX});
+
+    return run.begin == byte ? run.end : byte;
+}
+
 static bool fails_within(struct xd_sched *s, struct xd_range r,
                          struct xd_sched_action *a)
 {
     const struct xd_book *b = &s->book;
-    uint64_t byte = r.begin;
+    uint64_t byte = r.begin, to;
 
     while (byte = next_idle_byte(s, byte, r.end), byte < r.end) {
+        to = covered_to(s, byte);
+        if (to > byte) {
+            byte = to;
+            continue;
+        }
         if (xd_holders_deliverer(b, 0, byte, &byte) < b->n_depots)
             continue;
         a->kind = XD_DO_FAIL;
@@ -201,7 +216,7 @@ static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
 }
 
 /* Whether a request is for bytes that its depot no longer holds, by what it said
- * since. */
+ * since, or as one of a lower tier does. */
 static bool is_for_lost(const struct xd_book *b, const struct xd_fetch_state *f)
 {
     const struct xd_holder *d = &b->depots[f->depot];
@@ -546,18 +561,29 @@ static bool try_preferred(struct xd_sched *s, xd_usec now,
     return false;
 }
 
+static bool is_aside(const struct xd_book *b, unsigned slot)
+{
+    return b->slots[slot] < b->n_depots && b->depots[b->slots[slot]].is_aside;
+}
+
 /* The first lane of each depot before the second of any, so that few blocks
- * are spread over many depots. */
+ * are spread over many depots; those that were set aside or not. */
+static bool try_lanes(struct xd_sched *s, bool of_aside, xd_usec now,
+                      struct xd_sched_action *a)
+{
+    for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
+        for (unsigned slot = 0; slot < s->book.n_slots; slot++)
+            if (is_aside(&s->book, slot) == of_aside &&
+                try_lane(s, slot, lane, now, a))
+                return true;
+    return false;
+}
+
 static bool try_fetch(struct xd_sched *s, xd_usec now,
                       struct xd_sched_action *a)
 {
-    if (try_preferred(s, now, a))
-        return true;
-    for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
-        for (unsigned slot = 0; slot < s->book.n_slots; slot++)
-            if (try_lane(s, slot, lane, now, a))
-                return true;
-    return false;
+    return try_preferred(s, now, a) || try_lanes(s, false, now, a) ||
+           (s->book.has_tiers && try_lanes(s, true, now, a));
 }
 
 /* The first byte of the most urgent window that has any which is not coming;
@@ -624,6 +650,7 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
 
     if (s->wake_at <= now)
         xd_core_wake(s, now);
+    a.until = xd_tiers_watch(s, now);
     if (s->book.has_pings && xd_core_try_ping(s, &a))
         return a;
     xd_core_rank_windows(s);
@@ -633,7 +660,8 @@ struct xd_sched_action xd_sched_next(struct xd_sched *s, xd_usec now)
         try_fetch(s, now, &a) || try_swap(s, &a) ||
         (s->book.has_pings && xd_core_try_ping(s, &a)))
         return a;
-    a.until = s->wake_at;
+    if (s->wake_at < a.until)
+        a.until = s->wake_at;
     if (policy->wake) {
         xd_usec at = policy->wake(s->policy, now);
 

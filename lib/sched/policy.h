@@ -40,9 +40,22 @@ enum xd_nearness {
     XD_CANNOT_BE_PINGED
 };
 
+/* What a depot has, where there are tiers. */
+struct xd_tiers {
+    struct xd_rangeset has;          /* in any of them, of what is wanted */
+    struct xd_rangeset in[XD_TIERS]; /* which bytes are in each, those that it
+                                        does not have too */
+    bool is_changed; /* what it holds, and that was not reported */
+};
+
 /* A depot, as the scheduler knows it. */
 struct xd_holder {
-    struct xd_rangeset held; /* of what is wanted */
+    struct xd_rangeset held; /* of what is wanted; with tiers, of what it has
+                                only what none that is usable has in a lower
+                                one, and nothing once it was dropped */
+    struct xd_tiers *tiers;  /* NULL: there are none */
+    bool is_aside;           /* others hold in higher tiers what it holds */
+    xd_usec answered_at;     /* when it delivered last, or answered a ping */
     unsigned max_lanes;      /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
@@ -117,6 +130,7 @@ struct xd_book {
     struct xd_depot_set proven; /* not dropped, know ranges, have delivered */
     struct xd_depot_set without_ranges; /* know none, and are not dropped */
     bool has_pings;                     /* constant: some are to be pinged */
+    bool has_tiers;
     unsigned *near; /* part of the fresh: those that are near, nearest first */
     unsigned n_near;
     unsigned *backing_off; /* a heap: the first to wake on top */
@@ -136,6 +150,12 @@ struct xd_book {
     unsigned n_sized; /* 0: no object has been of unknown size; else */
     double mean_size; /* how long those that came last were in the mean */
 };
+
+/* What a depot could be asked for, if others could not. */
+static inline const struct xd_rangeset *xd_holder_has(const struct xd_holder *d)
+{
+    return d->tiers ? &d->tiers->has : &d->held;
+}
 
 /* The part of a range before the first cut in it. */
 static inline struct xd_range xd_book_cut(const struct xd_book *b,

@@ -20,6 +20,10 @@
  * have to do: with the rests between them they take half a minute. */
 #define MOST_IN_VAIN 10
 
+/* Where depots of a higher tier have the same, they are asked after so many
+ * failures in a row: one may be chance. */
+#define FEW_FAILURES 2
+
 /* ---- those that rest: a heap, the first to wake on top ---- */
 
 static xd_usec wakes_at(const struct xd_book *b, unsigned place)
@@ -118,8 +122,10 @@ void xd_core_drop(struct xd_sched *s, unsigned depot)
         s->book.n_given_up++;
     d->state = XD_HOLDER_DROPPED;
     end_rest(s, depot);
+    xd_tiers_leave(s, depot);
     xd_core_forget_searches(s);
     XD_NOTIFY(s, readiness, depot);
+    xd_tiers_report(s);
 }
 
 static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
@@ -172,6 +178,8 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
     const struct xd_holder *d = &s->book.depots[depot];
     xd_usec until = now + pause_of(d), last = XD_NEVER;
 
+    if (d->failures >= FEW_FAILURES)
+        xd_tiers_set_aside(s, depot);
     if (is_used_up(s, d)) {
         last = last_attempt(s, depot);
         if (last == XD_NEVER || last <= now) {
@@ -250,10 +258,15 @@ void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,
         d->ceiling = most;
 }
 
-void xd_core_has_delivered(struct xd_sched *s, unsigned depot)
+void xd_core_has_delivered(struct xd_sched *s, unsigned depot, xd_usec now)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
+    d->answered_at = now;
+    if (d->is_aside) {
+        xd_tiers_return(s, depot);
+        xd_tiers_report(s);
+    }
     if (d->has_delivered)
         return;
     d->has_delivered = true;
@@ -392,8 +405,10 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot)
     s->book.n_given_up--;
     xd_core_place(s, depot);
     xd_rangeset_fini(&s->unavailable);
+    xd_tiers_return(s, depot);
     xd_core_forget_searches(s);
     XD_NOTIFY(s, readiness, depot);
+    xd_tiers_report(s);
 }
 
 /* Depots were given up since others held the same.  If these do not, or were

@@ -30,8 +30,7 @@ static void nearer(uint64_t edge, uint64_t at, uint64_t *end)
         *end = edge;
 }
 
-static void nearer_of_set(const struct xd_rangeset *s, uint64_t at,
-                          uint64_t *end)
+void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end)
 {
     struct xd_range next;
 
@@ -45,14 +44,14 @@ static void nearer_of_set(const struct xd_rangeset *s, uint64_t at,
 
 uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
 {
-    nearer_of_set(&r->arrived, at, &end);
+    xd_rules_nearer(&r->arrived, at, &end);
     for (unsigned i = 0; i < r->n_depots; i++)
-        nearer_of_set(&r->depots[i].holds, at, &end);
+        xd_rules_nearer(&r->depots[i].holds, at, &end);
     for (size_t i = 0; i < r->n_windows; i++) {
         nearer(r->windows[i].range.begin, at, &end);
         nearer(r->windows[i].range.end, at, &end);
     }
-    nearer_of_set(&r->reported, at, &end);
+    xd_rules_nearer(&r->reported, at, &end);
     for (unsigned i = 0; i < r->n_fetches; i++) {
         if (!r->fetches[i].is_live)
             continue;
@@ -477,6 +476,9 @@ static enum xd_rule check_wait(const struct xd_rules *r,
 
     if (a->until <= now)
         return XD_RULE_WAKE;
+    for (unsigned i = 0; i < r->n_fetches; i++)
+        if (a->until > xd_rules_mute_at(r, &r->fetches[i]))
+            return XD_RULE_WAKE;
     for (unsigned i = 0; i < r->n_depots; i++) {
         const struct xd_ruled_depot *d = &r->depots[i];
 
@@ -512,6 +514,7 @@ enum xd_rule xd_rules_assigned(const struct xd_rules *r,
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now)
 {
+    xd_rules_watch(r, now);
     rank_windows(r);
     switch (a->kind) {
     case XD_DO_WAIT:

@@ -5,8 +5,9 @@
 #include "sim/run.h"
 
 #include "base/alloc.h"
-#include "sim/request.h"
+#include "sim/holdings.h"
 #include "sim/reader.h"
+#include "sim/request.h"
 
 #define MOST_TIME (3600 * XD_NSEC_SECOND)
 
@@ -100,14 +101,26 @@ static xd_nsec joins_at(const struct xd_run *r)
                : MOST_TIME;
 }
 
+static void join_with(struct xd_run *r, unsigned depot)
+{
+    struct xd_holding h;
+
+    if (xd_sim_holding(r->scenario, r->o, depot, &h) < 0)
+        xd_run_out_of_memory(r);
+    for (size_t i = 0; i < h.n_held && !r->driver.failed; i++)
+        xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                                     .depot = depot,
+                                                     .range = h.held[i],
+                                                     .tier = h.tiers[i]});
+    xd_sim_holding_fini(&h);
+}
+
 static void join(struct xd_run *r)
 {
     while (joins_at(r) <= r->net.now) {
         unsigned depot = (unsigned)r->n_joined++;
 
-        xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_JOINED,
-                                                     .depot = depot,
-                                                     .range = r->whole});
+        join_with(r, depot);
         xd_trust_joined(r, depot);
         xd_sim_repair_joined(r, depot);
     }
@@ -256,10 +269,12 @@ int xd_run_begin(struct xd_run *r)
     layout.guesses = r->guesses ? r->guesses : r->o->guesses;
     layout.depots = xd_alloc(r->scenario->n_depots, sizeof *layout.depots);
     rc = layout.depots ? cut_objects(r->o, &layout) : XD_E_NOMEM;
-    for (size_t i = 0; layout.depots && i < r->n_joined; i++)
-        layout.depots[i] = (struct xd_holding){&r->whole, 1, 0};
+    for (size_t i = 0; rc == 0 && i < r->n_joined; i++)
+        rc = xd_sim_holding(r->scenario, r->o, i, &layout.depots[i]);
     if (rc == 0)
         rc = xd_driver_begin(&r->driver, &layout, &r->o->sched, r->whole);
+    for (size_t i = 0; layout.depots && i < r->n_joined; i++)
+        xd_sim_holding_fini(&layout.depots[i]);
     xd_free(layout.depots);
     xd_free(layout.cuts);
     return rc;

@@ -6,10 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sched/layout.h"
 
 #define QUEUE (256 * 1024)
 #define CLIENT_QUEUE (1024 * 1024)
 #define MOST_WORDS 32
+#define MOST_OWNERS 1000
 
 /* The bucket of a cap, if nothing is said of it. */
 #define BURST (64 * 1024)
@@ -254,6 +256,19 @@ static int set_joins(struct parser *p, size_t i, const char *value)
     return insert_change(p, &up);
 }
 
+/* The tier, and the one above it if there are owners, must be tiers. */
+static int set_count(struct parser *p, unsigned *out, const char *value,
+                     unsigned most)
+{
+    double n = 0;
+
+    if (!number(value, count_units, &n) || n > most)
+        return complain(
+            p, "tier needs a number from 0 to 2, and owners one:", value);
+    *out = (unsigned)n;
+    return 0;
+}
+
 /* The scheduler numbers depots as they join. */
 static bool joins_in_order(const struct xd_scenario *s)
 {
@@ -283,6 +298,10 @@ static int add_depot(struct parser *p)
             rc = set_via(p, depot, word + 4);
         else if (strncmp(word, "joins=", 6) == 0)
             rc = set_joins(p, p->s->n_lines - 1, word + 6);
+        else if (strncmp(word, "tier=", 5) == 0)
+            rc = set_count(p, &depot->tier, word + 5, XD_TIERS - 2);
+        else if (strncmp(word, "owners=", 7) == 0)
+            rc = set_count(p, &depot->owners, word + 7, MOST_OWNERS);
         else
             rc = apply_word(p, word, &depot->path);
     }

@@ -19,6 +19,14 @@
  * Such a depot is added to the download while it runs; it stands behind those
  * that join before it.
  *
+ *     depot NAME ADDRESS tier=2
+ *     depot NAME ADDRESS owners=2
+ *
+ * A depot has the file in a tier (sched/sched.h), 0 if nothing is said of it.
+ * Of those with `owners` each object of the file, of which there have to be
+ * several, is in that tier only on so many, which a hash tells, and in the next
+ * one on the others.
+ *
  *     depot NAME ADDRESS cap=1m burst=64k per=connection|request window=64k
  *     depot NAME ADDRESS most=2 answer=503|429|reset|close ban=10s
  *
@@ -77,9 +85,10 @@ struct xd_path {
 struct xd_scenario_line {
     char name[XD_NAME_BYTES];
     struct xd_path path;
-    size_t depot;     /* its number, or XD_NO_LINE */
-    size_t via;       /* of a depot: another line, or XD_NO_LINE */
-    xd_nsec joins_at; /* of a depot; 0: it is there from the beginning */
+    size_t depot;          /* its number, or XD_NO_LINE */
+    size_t via;            /* of a depot: another line, or XD_NO_LINE */
+    xd_nsec joins_at;      /* of a depot; 0: it is there from the beginning */
+    unsigned tier, owners; /* of a depot */
 };
 
 struct xd_change {

@@ -43,7 +43,8 @@ static void draw_cuts(struct world *w, struct xd_layout *l)
     }
 }
 
-/* A depot holds those of the runs between cuts that a byte names. */
+/* A depot holds those of the runs between cuts that a byte names; with tiers, in
+ * which differs from run to run. */
 static void draw_holding(struct world *w, const struct xd_layout *l,
                          struct xd_holding *h)
 {
@@ -55,7 +56,9 @@ static void draw_holding(struct world *w, const struct xd_layout *l,
 
         if (which >> i % 8 & 1)
             continue;
-        if (h->n_held > 0 && h->held[h->n_held - 1].end == r.begin)
+        if (h->tiers)
+            h->tiers[h->n_held] = (uint8_t)((which + i * (which / 8)) % 3);
+        if (!h->tiers && h->n_held > 0 && h->held[h->n_held - 1].end == r.begin)
             h->held[h->n_held - 1].end = r.end;
         else
             h->held[h->n_held++] = r;
@@ -98,6 +101,7 @@ static struct xd_sched_options draw_options(struct world *w, unsigned n_depots)
 static void begin(struct world *w)
 {
     static struct xd_range held[MOST_DEPOTS][MOST_CUTS + 1];
+    static uint8_t tiers[MOST_DEPOTS][MOST_CUTS + 1];
     struct xd_range wanted;
     struct xd_holding depots[MOST_DEPOTS];
     uint64_t cuts[MOST_CUTS];
@@ -112,10 +116,13 @@ static void begin(struct world *w)
         draw_cuts(w, &l);
     for (size_t i = 0; i < l.n_depots; i++) {
         depots[i] = (struct xd_holding){.held = held[i]};
+        if (kind >= 128)
+            depots[i].tiers = tiers[i];
         if (l.size != UINT64_MAX) {
             draw_holding(w, &l, &depots[i]);
         } else {
             held[i][0] = (struct xd_range){0, UINT64_MAX};
+            tiers[i][0] = i % 2;
             depots[i].n_held = 1;
         }
         depots[i].max_lanes = kind / 8 % 4;
@@ -266,15 +273,15 @@ static bool runs_there(const struct world *w, unsigned depot,
     return false;
 }
 
-/* A part of what the depot still holds, in one piece. */
+/* A part of what the depot still has, in one piece. */
 static struct xd_range draw_held(struct world *w, unsigned depot)
 {
-    const struct xd_rangeset *holds = &w->rules->depots[depot].holds;
+    const struct xd_rangeset *has = &w->rules->depots[depot].has;
     struct xd_range r = {fuzz_below(&w->in, (unsigned)w->size), 0};
     uint64_t most = fuzz_between(&w->in, 1, MOST_BYTES);
 
     for (r.end = r.begin;
-         r.end < w->size && xd_rules_has(holds, r.end) && most > 0; most--)
+         r.end < w->size && xd_rules_has(has, r.end) && most > 0; most--)
         r.end++;
     return r;
 }

@@ -14,6 +14,7 @@ struct draw {
     uint64_t state;
     double least_rtt, most_rtt; /* ms */
     double sum;                 /* of the rates, kbit/s */
+    bool has_tiers;
 };
 
 static double between(struct draw *d, double least, double most)
@@ -74,6 +75,10 @@ static void add_depot(struct draw *d, unsigned i, double base, bool has_link)
         xd_text_addf(d->out, " jitter=%.1fms", between(d, 0, 20));
     if (has_link && chance(d, 50))
         xd_text_addf(d->out, " via=l");
+    if (d->has_tiers && chance(d, 50))
+        xd_text_addf(d->out, " owners=2");
+    if (d->has_tiers && chance(d, 50))
+        xd_text_addf(d->out, " tier=%u", chance(d, 50) ? 1 : 2);
     xd_text_addf(d->out, i > 0 && chance(d, 5) ? " down\n" : "\n");
     if (chance(d, 30))
         add_changes(d, i, rate);
@@ -113,6 +118,15 @@ uint64_t xd_random_far_scenario(struct xd_text *out, uint64_t seed)
 {
     return draw_scenario((struct draw){
         .out = out, .state = seed, .least_rtt = 300, .most_rtt = 800});
+}
+
+uint64_t xd_random_tiered_scenario(struct xd_text *out, uint64_t seed)
+{
+    return draw_scenario((struct draw){.out = out,
+                                       .state = seed,
+                                       .least_rtt = 1,
+                                       .most_rtt = 300,
+                                       .has_tiers = true});
 }
 
 const char *xd_bad_kind_name(enum xd_bad_kind kind)

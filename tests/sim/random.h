@@ -18,6 +18,10 @@ uint64_t xd_random_scenario(struct xd_text *out, uint64_t seed);
 /* Likewise, with round trips of 300 to 800 ms. */
 uint64_t xd_random_far_scenario(struct xd_text *out, uint64_t seed);
 
+/* Likewise, with depots in different tiers, of which some own each object with
+ * others. */
+uint64_t xd_random_tiered_scenario(struct xd_text *out, uint64_t seed);
+
 enum xd_bad_kind {
     XD_BAD_SLOW,
     XD_BAD_LOSSY,

@@ -38,7 +38,8 @@ struct arguments {
     uint64_t seeds, repeats;
     const char *bad;   /* NULL: none is added */
     double play_share; /* of the sustainable rate; 0: as player says */
-    bool is_random, is_far, is_warm, shows_depots, shows_timeline, shows_text;
+    bool is_random, is_far, has_tiers, is_warm, shows_depots, shows_timeline,
+        shows_text;
 };
 
 static const char usage[] =
@@ -48,7 +49,7 @@ static const char usage[] =
     "RATE\n"
     "  --play BITS  --play-share PERCENT  --prebuffer TIME\n"
     "  --object SIZE  --piece SIZE  --silence TIME  --http2  --tls  --bbr  "
-    "--far  --warm  "
+    "--far  --tiers  --warm  "
     "--depots  "
     "--timeline  --print\n"
     "  --client  --leave-at BYTE  --go-to BYTE\n";
@@ -113,6 +114,8 @@ static bool set_switch(struct arguments *a, const char *name)
         return a->is_random = true;
     if (strcmp(name, "--far") == 0)
         return a->is_random = a->is_far = true;
+    if (strcmp(name, "--tiers") == 0)
+        return a->is_random = a->has_tiers = true;
     if (strcmp(name, "--warm") == 0)
         return a->is_warm = true;
     if (strcmp(name, "--print") == 0)
@@ -400,7 +403,9 @@ static void simulate_random(struct arguments a)
     for (a.seeds = 1; a.o.seed < end; a.o.seed++) {
         struct xd_text text = {.s = NULL};
         uint64_t size = a.is_far ? xd_random_far_scenario(&text, a.o.seed)
-                                 : xd_random_scenario(&text, a.o.seed);
+                        : a.has_tiers
+                            ? xd_random_tiered_scenario(&text, a.o.seed)
+                            : xd_random_scenario(&text, a.o.seed);
 
         if (a.shows_text)
             printf("# --size %llu\n%s", (unsigned long long)size, text.s);

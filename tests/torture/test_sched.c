@@ -14,14 +14,19 @@
 #define SIZE 400
 
 static const char *policy;
+static bool has_tiers;
 static struct xd_ledger ledger;
 
 static struct xd_sched *new_sched(void)
 {
     static struct xd_range all[2] = {{0, SIZE}, {SIZE / 2, SIZE}};
     static uint64_t cuts[] = {70, 130, 200, 290};
+    static uint8_t tiers[] = {1, 2};
     struct xd_holding depots[DEPOTS] = {
-        {&all[0], 1, 0}, {&all[1], 1, 1}, {&all[0], 1, 0}, {&all[0], 1, 2}};
+        {.held = &all[0], .n_held = 1},
+        {.held = &all[1], .n_held = 1, .max_lanes = 1},
+        {.held = &all[0], .n_held = 1},
+        {.held = &all[0], .n_held = 1, .max_lanes = 2}};
     struct xd_layout layout = {.size = SIZE,
                                .cuts = cuts,
                                .n_cuts = 4,
@@ -35,6 +40,10 @@ static struct xd_sched *new_sched(void)
                                  .block_bytes = 20,
                                  .max_failures = 3};
 
+    if (has_tiers) {
+        depots[0].tiers = &tiers[0];
+        depots[2].tiers = &tiers[1];
+    }
     return xd_sched_new(&layout, &o, all[0], &ledger);
 }
 
@@ -75,6 +84,10 @@ static int answer(struct xd_sched *s, const struct xd_sched_action *a,
         rc = tell(s, XD_EV_LOST, a, (struct xd_range){300, 310});
     if (rc == 0 && n == 12)
         rc = tell(s, XD_EV_NORANGES, a, r);
+    if (rc == 0 && has_tiers && n == 5)
+        rc = tell(s, XD_EV_BANNED, a, r);
+    if (rc == 0 && has_tiers && n == 8)
+        rc = tell(s, XD_EV_JOINED, a, (struct xd_range){70, 130});
     return rc;
 }
 
@@ -111,7 +124,8 @@ START_TEST(a_download_that_has_no_memory_stops_and_leaks_nothing)
 {
     static const char *const policies[] = {"basic", "aggressive", "progress"};
 
-    policy = policies[_i];
+    policy = policies[_i % 3];
+    has_tiers = _i >= 3;
     torture_survivor(download);
 }
 END_TEST
@@ -142,7 +156,7 @@ int main(void)
 
     tcase_set_timeout(t, 0);
     tcase_add_loop_test(
-        t, a_download_that_has_no_memory_stops_and_leaks_nothing, 0, 3);
+        t, a_download_that_has_no_memory_stops_and_leaks_nothing, 0, 6);
     tcase_add_test(t, a_census_needs_memory);
     return run_suite("torture.sched", t);
 }
