@@ -30,7 +30,7 @@ typedef unsigned long long ull;
 
 #define ATTEMPTS 2u
 
-/* Where nobody is: an open proxy would say that it cannot find it. */
+/* No server has that name: an open proxy would say that it cannot find it. */
 #define ELSEWHERE "/http/xd-check.invalid/"
 
 #define ONLY_CACHED "Cache-Control: only-if-cached\n"
@@ -455,7 +455,7 @@ static int ask_nodes(struct xd_mesh_check *c)
     return rc < 0 ? rc : run_round(c);
 }
 
-/* The key without a version is one that nobody uses where there is an ETag. */
+/* Where a file has an ETag no client asks without it: its place is free. */
 static int ask_with(struct xd_mesh_check *c, enum question what,
                     const char *fields)
 {
