@@ -216,3 +216,17 @@ def test_the_quickstart_cleans_up_when_it_is_interrupted(lab, sig):
     out, _ = started.communicate(timeout=60)
     assert started.returncode == 128 + sig, out
     assert left_behind() == []
+
+
+@pytest.mark.slow
+def test_a_mesh_spares_the_origin_all_copies_but_one(lab):
+    port = 20000 + os.getpid() % 9000
+    done = subprocess.run(
+        ["sh", SOURCE / "examples" / "via" / "mesh.sh", "6", "16"], text=True,
+        cwd=lab.work, stdout=subprocess.PIPE, timeout=120, check=False,
+        env=dict(lab.environment, XDOWNLOAD=XDOWNLOAD, PORT=str(port)))
+    assert done.returncode == 0, done.stdout
+    files = re.findall(r"([0-9.]+) files$", done.stdout, re.M)
+    plain, cold, warm = map(float, files)
+    assert plain >= 6 and cold < 1.2 and warm < 0.2, done.stdout
+    assert "5 of 5 nodes sound" in done.stdout
