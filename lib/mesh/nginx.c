@@ -5,8 +5,6 @@
  *
  * What a client sends reaches an origin by three ways only, and each is checked
  * by a map before anything is asked: the raw request URI, Range, and Xd-Match.
- * Maps that look at an answer are volatile: a request for several chunks is several
- * answers, and the first must not decide for all.
  */
 #include <string.h>
 #include <xdownload/mesh.h>
@@ -320,7 +318,6 @@ static const char stores[] =
     "        \"\" 0;\n"
     "    }\n"
     "    map $upstream_http_vary $xd_varies {\n"
-    "        volatile;\n"
     "        default 1;\n"
     "        \"\" 0;\n"
     "        \"~*^(( *, "
@@ -328,47 +325,39 @@ static const char stores[] =
     "*$\" 0;\n"
     "    }\n"
     "    map $upstream_http_set_cookie $xd_sets_cookie {\n"
-    "        volatile;\n"
     "        default 1;\n"
     "        \"\" 0;\n"
     "    }\n"
     "    map $upstream_http_xd_cache $xd_peer_keeps {\n"
-    "        volatile;\n"
     "        default 1;\n"
     "        NOSTORE 0;\n"
     "        BYPASS 0;\n"
     "    }\n"
     "    map $upstream_status $xd_is_range {\n"
-    "        volatile;\n"
     "        default 0;\n"
     "        \"~(^|[ ,:])206$\" 1;\n"
     "    }\n"
     "    map \"$http_xd_match $upstream_http_etag\" $xd_is_version {\n"
-    "        volatile;\n"
     "        default 0;\n"
     "        \"~^ \" 1;\n"
     "        '~^([^ ]+) \\1$' 1;\n"
     "    }\n"
     "    map $xd_credentials$xd_varies$xd_sets_cookie$xd_peer_keeps "
     "$xd_private {\n"
-    "        volatile;\n"
     "        default 1;\n"
     "        0001 0;\n"
     "    }\n"
     "    map $xd_private$xd_is_range$xd_is_version $xd_drops {\n"
-    "        volatile;\n"
     "        default 1;\n"
     "        011 0;\n"
     "    }\n"
     "\n    # Xd-Cache: what nginx says, or NOSTORE where the file is none for "
     "caches.\n"
     "    map $upstream_http_cache_control $xd_is_uncached {\n"
-    "        volatile;\n"
     "        default 0;\n"
     "        \"~*(^|[ ,])(no-store|no-cache|private|(s-max|max-)age=0)\" 1;\n"
     "    }\n"
     "    map $upstream_cache_status:$xd_private$xd_is_uncached $xd_cache {\n"
-    "        volatile;\n"
     "        default $upstream_cache_status;\n"
     "        \"~^(MISS|EXPIRED):.*1\" NOSTORE;\n"
     "    }\n"
@@ -411,7 +400,7 @@ static void put_peers(struct writer *w)
             continue;
         xd_text_addf(&w->t, "    upstream node_%zu {\n        server ", i);
         put_endpoint(w, plain_address(n), NULL);
-        xd_text_addf(&w->t, " max_fails=2 fail_timeout=10s;\n        server ");
+        xd_text_addf(&w->t, " max_fails=3 fail_timeout=10s;\n        server ");
         put_endpoint(w, own, "127.0.0.1");
         xd_text_addf(&w->t, " backup;\n        keepalive 16;\n    }\n");
     }
@@ -423,10 +412,7 @@ static void put_listen(struct writer *w)
 
     xd_text_addf(&w->t, "\n    server {\n        listen ");
     put_endpoint(w, own, "0.0.0.0");
-    xd_text_addf(&w->t,
-                 ";\n        merge_slashes off;\n"
-                 "        slice %llu;\n",
-                 (ull)w->m->chunk);
+    xd_text_addf(&w->t, ";\n        slice %llu;\n", (ull)w->m->chunk);
 }
 
 /* One line of a configuration is no longer than 4 KiB. */
@@ -451,7 +437,6 @@ static const char server[] =
     "        proxy_http_version 1.1;\n"
     "        proxy_pass_request_headers off;\n"
     "        proxy_pass_request_body off;\n"
-    "        client_max_body_size 1;\n"
     "        proxy_set_header Host $xd_host;\n"
     "        proxy_set_header Connection \"\";\n"
     "        proxy_set_header User-Agent xdownload-node;\n"
@@ -517,8 +502,6 @@ static const char route[] =
     "        recursive_error_pages on;\n"
     "        location / {\n"
     "            error_page 471 = @cached;\n"
-    "            error_page 472 = @peer;\n"
-    "            error_page 473 = @itself;\n"
     "            if ($request_method !~ \"^(GET|HEAD)$\") { return 405; }\n"
     "            if ($xd_refused) { return 400; }\n"
     "            if ($xd_origin = \"\") { return 403; }\n"
@@ -555,8 +538,8 @@ static void put_peer_location(struct writer *w)
                  "            proxy_read_timeout %llus;\n"
                  "            proxy_cache_lock_age %llus;\n"
                  "            proxy_cache_lock_timeout %llus;\n"
-                 "            proxy_next_upstream error timeout http_500 "
-                 "http_502 http_503 http_504;\n"
+                 "            proxy_next_upstream error timeout http_502 "
+                 "http_504;\n"
                  "            proxy_pass $xd_peer$request_uri;\n"
                  "        }\n",
                  w->self->id, fill, 2 * fill + SILENCE_S, 4 * fill);
@@ -576,6 +559,8 @@ static void put_locations(struct writer *w)
     xd_text_add(&w->t, route, sizeof route - 1);
     if (asks_peers)
         xd_text_addf(&w->t,
+                     "            error_page 472 = @peer;\n"
+                     "            error_page 473 = @itself;\n"
                      "            if ($xd_from_itself) { return 473; }\n"
                      "            if ($xd_peer != \"\") { return 472; }\n");
     xd_text_add(&w->t, cached, sizeof cached - 1);

@@ -89,7 +89,11 @@ class Mesh:
                             "--hops", str(hops), "-o", folder, *more,
                             report=False)
         assert run.rc == 0, run.err
+        ports = {f"NODE_{name}": str(s.getsockname()[1])
+                 for name, s in zip(names, sockets)}
         for name, (old, new) in (edit or {}).items():
+            for word, port in ports.items():
+                old = old.replace(word, port)
             path = self.folder / name / "nginx.conf"
             text = path.read_text()
             assert old in text

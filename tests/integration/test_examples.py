@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import wait_until
+from lab import XDOWNLOAD, wait_until
 from test_playlist import NAMES, Far, manifest_of, put
 
 SOURCE = Path(os.environ["XD_SOURCE"])

@@ -150,6 +150,37 @@ def test_a_chunk_is_filled_though_its_client_leaves(lab):
         assert len(world.asked()) == 1
 
 
+@pytest.mark.parametrize("status, times", [(502, 1), (504, 1), (404, 0)])
+def test_an_owner_that_cannot_reach_the_origin_is_replaced(lab, status, times):
+    """Other answers are those of the origin."""
+    owner = lab.odd(lambda _: f"HTTP/1.1 {status} x\r\nContent-Length: 0\r\n"
+                              "\r\n".encode())
+    with World(lab, n=2, edit={"a": ("server 127.0.0.1:NODE_b",
+                                     f"server {owner.host}")}) as world:
+        got = world.mesh.chunk_of("a", world.url, 1, match=world.etag,
+                                  owner="b")
+        assert got.status == (206 if times else status)
+        assert len(world.asked()) == times
+        assert world.mesh.holds("a", world.url, 1, match=world.etag) == (
+            times > 0)
+        assert f"Xd-Match: {world.etag}" in owner.heads[0]
+        assert "Xd-Hop: a" in owner.heads[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hops", [1, 2])
+def test_a_chunk_that_takes_long_is_fetched_once(lab, hops):
+    """Longer than nginx's own 5 s, by many clients."""
+    with World(lab, chunk="256k", rate=40_000, hops=hops) as world:
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            got = list(pool.map(
+                lambda node: world.mesh.chunk_of(node, world.url, 1,
+                                                 match=world.etag, owner="b"),
+                "bbaaab"))
+        assert all(g.body == world.data[256 << 10:512 << 10] for g in got)
+        assert len(world.asked()) == 3 - hops
+
+
 # ---- versions ----
 
 def test_a_file_that_changes_is_412_and_nothing_is_mixed(lab):
@@ -244,6 +275,24 @@ def test_what_the_origin_lets_caches_keep_is_kept_and_else_it_is_said(lab):
             for node, i in ("a", 0), ("a", 1), ("b", 1):
                 assert world.mesh.holds(node, url, i, match=world.etag) == (
                     name in KEPT), name
+
+
+def test_what_is_old_is_asked_for_again_and_comes_from_the_cache(lab):
+    with World(lab, config="add_header Cache-Control max-age=1;",
+               n=2) as world:
+        def chunk(owner):
+            return world.mesh.chunk_of("a", world.url, 1, match=world.etag,
+                                       owner=owner)
+        assert chunk("b").cache == "MISS"
+        time.sleep(2.1)
+        got = chunk("b")
+        assert got.cache == "REVALIDATED"
+        assert got.body == world.data[CHUNK:2 * CHUNK]
+        assert [r["status"] for r in world.asked()] == [206, 304]
+        time.sleep(2.1)
+        lab.file("f.bin", SIZE, seed=2)
+        os.utime(lab.www / "f.bin", (1, 1))
+        assert chunk("b").status == 412 and chunk("a").status == 412
 
 
 @pytest.mark.parametrize("field", ["Authorization", "Cookie",
@@ -369,7 +418,7 @@ def test_other_requests_than_plain_ones_are_refused(lab):
             assert ask(port, head + "\r\nHost: x\r\nConnection: close\r\n\r\n"
                        )[:1] == [status], head
         fields = {
-            "Content-Length: 5\r\n\r\nhello": "413",
+            "Content-Length: 5\r\n\r\nhello": "400",
             "Transfer-Encoding: chunked\r\n\r\n0\r\n": "400",
             "Content-Length: 0\r\nTransfer-Encoding: chunked": "400",
             "Content-Length: 1\r\nContent-Length: 2": "400",
@@ -385,6 +434,9 @@ def test_other_requests_than_plain_ones_are_refused(lab):
             assert got[:1] == [status], field
             assert len(got) == 1 or set(got) == {"400"}, field
         assert world.asked() == []
+        head = world.mesh.raw("a", path, {"Range": "bytes=0-9"}, "HEAD")
+        assert head.status == 206 and head.body == b""
+        assert head.headers["Content-Length"] == "10"
 
 
 @pytest.mark.parametrize("chunk", [64 << 10, 100 << 10, 1 << 20])
