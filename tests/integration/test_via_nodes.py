@@ -178,7 +178,8 @@ def test_a_chunk_that_takes_long_is_fetched_once(lab, hops):
                                                  match=world.etag, owner="b"),
                 "bbaaab"))
         assert all(g.body == world.data[256 << 10:512 << 10] for g in got)
-        assert len(world.asked()) == 3 - hops
+        asked = ranges_of(world.asked())
+        assert asked[f"bytes={256 << 10}-{(512 << 10) - 1}"] == 3 - hops
 
 
 # ---- versions ----
@@ -400,6 +401,23 @@ def test_targets_that_two_servers_could_read_differently_are_refused(lab):
                             "Host: x\r\nConnection: close\r\n\r\n")
             assert got == ["400"], odd
         assert world.asked() == []
+
+
+def test_plain_targets_reach_the_origin_as_they_came(lab):
+    seen = []
+    plain = answers_as_it_likes(bytes_of(CHUNK), lambda first: '"x"')
+    origin = lab.odd(lambda head: seen.append(head.split(" ")[1]) or
+                     plain(head))
+    targets = ["/", "/a/", "/.a/...", "/a%20b/%C3%BC%e2%82%ac", "/a+b~c_d-e",
+               "/a!$&'()*+,;=:@b", "/a%25b", "/a?x=1&y=/z?q:@!$'()*+,;~",
+               "/a?", "/A/a?..//", "/a:80/b", "/http/x", "/?a%20b"]
+    with Mesh(lab, [origin.url("")], n=2) as mesh:
+        for owner in "a", "b":
+            for target in targets:
+                got = mesh.raw("a", f"/http/{origin.host}{target}",
+                               {"Range": "bytes=0-9", "Xd-Owner": owner})
+                assert got.status == 206, target
+        assert seen == targets
 
 
 def test_other_requests_than_plain_ones_are_refused(lab):
