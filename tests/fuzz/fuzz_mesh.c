@@ -52,6 +52,15 @@ static void check_rank(const struct xd_mesh *m, const struct xd_url *u)
     }
 }
 
+static bool has_dots(struct xd_span path)
+{
+    for (; path.len >= 3; xd_span_skip(&path, 1))
+        if (memcmp(path.s, "/..", 3) == 0 &&
+            (path.len == 3 || path.s[3] == '/'))
+            return true;
+    return false;
+}
+
 static void try_url(const struct xd_mesh *m, const char *s)
 {
     struct xd_url u, at_node, address;
@@ -59,7 +68,7 @@ static void try_url(const struct xd_mesh *m, const char *s)
     (void)xd_url_parse(&u, s);
     if (!xd_mesh_takes(m, &u))
         return;
-    FUZZ_CHECK(!xd_url_has_login(&u) && strstr(s, "/../") == NULL);
+    FUZZ_CHECK(!xd_url_has_login(&u) && !has_dots(xd_url_path(&u)));
     for (size_t i = 0; i < m->n_nodes; i++) {
         const char *node = m->nodes[i].addresses[0];
         char *url = xd_mesh_url(m, i, 0, &u);
