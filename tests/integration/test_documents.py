@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from lab import XDOWNLOAD, wait_until
+from mesh import Mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from ibp_depot import IbpDepot  # noqa: E402
@@ -79,7 +80,7 @@ EXAMPLES = examples() if "XDOWNLOAD" in os.environ else []
 def test_there_are_examples_of_every_command():
     assert len(EXAMPLES) > 35
     for command in ("verify", "show", "make", "check", "put", "add", "drop",
-                    "renew", "play", "serve", "bench", "trace", "get"):
+                    "renew", "play", "serve", "bench", "via", "trace", "get"):
         assert any(f"xdownload {command} " in e for e, _ in EXAMPLES), command
     assert {name for _, name in EXAMPLES} >= {"README", "xdownload"}
 
@@ -236,6 +237,8 @@ def test_an_example_works(lab, command, where):
             stores.needs(command, data)
             command = stores.as_run_here(command)
         else:
+            if "via --check" in command:
+                stack.enter_context(Mesh(lab, [depots[0].url("")], n=2))
             needs(lab, command, data, depots)
             command = as_run_here(command, depots)
         status, error = run(lab, command)

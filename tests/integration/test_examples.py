@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import wait_until
+from lab import XDOWNLOAD, wait_until
 from test_playlist import NAMES, Far, manifest_of, put
 
 SOURCE = Path(os.environ["XD_SOURCE"])
@@ -216,3 +217,17 @@ def test_the_quickstart_cleans_up_when_it_is_interrupted(lab, sig):
     out, _ = started.communicate(timeout=60)
     assert started.returncode == 128 + sig, out
     assert left_behind() == []
+
+
+@pytest.mark.slow
+def test_a_mesh_spares_the_origin_all_copies_but_one(lab):
+    port = 20000 + os.getpid() % 9000
+    done = subprocess.run(
+        ["sh", SOURCE / "examples" / "via" / "mesh.sh", "6", "16"], text=True,
+        cwd=lab.work, stdout=subprocess.PIPE, timeout=120, check=False,
+        env=dict(lab.environment, XDOWNLOAD=XDOWNLOAD, PORT=str(port)))
+    assert done.returncode == 0, done.stdout
+    files = re.findall(r"([0-9.]+) files$", done.stdout, re.M)
+    plain, cold, warm = map(float, files)
+    assert plain >= 6 and cold < 1.2 and warm < 0.2, done.stdout
+    assert "5 of 5 nodes sound" in done.stdout

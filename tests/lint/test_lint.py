@@ -64,6 +64,7 @@ COMMAND_USES = {
     "play": ["common", "args", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],
     "put": ["common", "args", "report"], "upkeep": ["common", "args"],
+    "via": ["common", "args", "make"],
 }
 
 
@@ -119,6 +120,7 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("os", "base/error.h", "sched/sched.h"),
     ("manifest", "base/range.h", "io/transport.h"),
     ("ledger", "base/range.h", "os/thread.h"),
+    ("mesh", "base/url.h", "os/thread.h"),
     ("sched", "ledger/ledger.h", "os/thread.h"),
     ("session", "sched/sched.h", "os/thread.h"),
     ("sim", "session/intake.h", "os/thread.h"),
@@ -184,6 +186,7 @@ SENDS_URLS = ["lib/base/url.h", "lib/base/url.c", "lib/io/http/http_fetch.c",
               "lib/manifest/model.c",
               "lib/manifest/offered.c", "lib/manifest/select.c",
               "lib/manifest/write.c", "lib/manifest/write_metalink4.c",
+              "lib/mesh/mesh_parse.c", "lib/mesh/mesh_url.c",
               "lib/engine/api/inspect.c", "lib/store/s3_place.c",
               "lib/store/web.c"]
 
@@ -424,6 +427,7 @@ def allowed(layer):
 
 @pytest.mark.plain
 @pytest.mark.parametrize("layer, below", [("base", []), ("ledger", ["base"]),
+                                          ("mesh", ["base"]),
                                           ("sched", ["base", "ledger"]),
                                           ("session", ["base", "ledger", "sched"]),
                                           ("sim", ["base", "ledger", "sched",
