@@ -304,6 +304,11 @@ const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
     return &b->pending[i].object;
 }
 
+bool xd_inventory_has_pending(const struct xd_inventory *b)
+{
+    return b->n_pending > 0;
+}
+
 /* ---- what becomes of it ---- */
 
 int xd_inventory_begin(struct xd_inventory *b,

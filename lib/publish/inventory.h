@@ -111,6 +111,8 @@ void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage);
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
                                              size_t i, uint64_t *out_begin);
 
+bool xd_inventory_has_pending(const struct xd_inventory *b);
+
 /*
  * The texts of both manifests as they are now: *out_public is NULL as long as
  * bytes have no replica.  Without the note, if it `is_over`.

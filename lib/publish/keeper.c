@@ -4,6 +4,7 @@
  * the upload.
  */
 #include "base/error.h"
+#include "publish/replaced.h"
 #include "publish/upload.h"
 
 /* ---- the inventory ---- */
@@ -79,7 +80,7 @@ static void wait_for_copies_locked(struct xd_upload *u)
     }
 }
 
-static void end_locked(struct xd_upload *u)
+static void end_locked(struct xd_upload *u, struct xd_replaced *replaced)
 {
     struct xd_error error;
 
@@ -88,7 +89,10 @@ static void end_locked(struct xd_upload *u)
                 u->file_name);
         u->error = error;
     }
-    write_inventory_locked(u, u->error.code == XD_OK);
+    if (u->error.code == XD_OK &&
+        xd_replaced_note_locked(replaced, u, &error) < 0)
+        u->error = error;
+    write_inventory_locked(u, u->error.code == XD_OK && replaced->n == 0);
     u->state = XD_UPLOAD_ENDS;
     xd_cond_broadcast(&u->work_ready);
     for (size_t i = 0; i < u->n_workers; i++)
@@ -99,20 +103,26 @@ static void end_locked(struct xd_upload *u)
 void *xd_upload_keeper_main(void *arg)
 {
     struct xd_upload *u = arg;
+    struct xd_replaced replaced = {.n = 0};
 
     xd_mutex_lock(&u->lock);
     wait_for_copies_locked(u);
-    end_locked(u);
+    end_locked(u, &replaced);
     xd_mutex_unlock(&u->lock);
     xd_origin_interrupt(u->origin);
     xd_thread_join(&u->hasher);
     for (size_t i = 0; i < u->n_workers; i++)
         if (u->workers[i].is_started)
             xd_thread_join(&u->workers[i].thread);
+    if (u->error.code == XD_OK)
+        xd_replaced_remove(&replaced);
     xd_mutex_lock(&u->lock);
+    if (u->error.code == XD_OK && replaced.n > 0)
+        write_inventory_locked(u, !xd_inventory_has_pending(u->inventory));
     u->ended_at = xd_now();
     u->state = XD_UPLOAD_HAS_ENDED;
     xd_cond_broadcast(&u->ended);
     xd_mutex_unlock(&u->lock);
+    xd_replaced_fini(&replaced);
     return NULL;
 }

@@ -165,6 +165,7 @@ void xd_upload_unmake(struct xd_upload *u)
     xd_cond_fini(&u->work_ready);
     xd_mutex_fini(&u->lock);
     xd_options_fini(&u->options);
+    xd_cancel_free(u->removal);
     xd_free(u);
 }
 
@@ -303,10 +304,9 @@ int xd_upload_add_extents(struct xd_upload *u, struct xd_range range,
 size_t xd_upload_store_of(const struct xd_upload *u,
                           const struct xd_model_file *f, size_t place)
 {
-    const struct xd_exnode_part *part =
-        f->rare->mappings ? f->rare->mappings[place] : NULL;
     const struct xd_replica row = xd_model_replica_row(f, place);
-    const char *manage = part && part->manage ? part->manage : row.url;
+    const char *own = xd_model_manage(f, place);
+    const char *manage = own ? own : row.url;
     size_t i = 0;
 
     while (i < u->n_workers && !xd_store_has(u->workers[i].store, manage))

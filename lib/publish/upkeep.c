@@ -145,20 +145,8 @@ void xd_upkeep_close(struct xd_upkeep *u)
 const char *xd_upkeep_manage(const struct xd_upkeep *u,
                              const struct xd_model_file *f, size_t place)
 {
-    const struct xd_exnode_part **parts = f->rare->mappings;
-
-    if (!xd_inventory_is_private(u->inventory) || !parts || !parts[place])
-        return NULL;
-    return parts[place]->manage;
-}
-
-size_t xd_upkeep_n_places(const struct xd_model_file *f)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
-    return n;
+    return xd_inventory_is_private(u->inventory) ? xd_model_manage(f, place)
+                                                 : NULL;
 }
 
 struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
@@ -190,13 +178,6 @@ void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,
 
 /* ---- the manifests ---- */
 
-static bool has_pending(const struct xd_inventory *b)
-{
-    uint64_t begin;
-
-    return xd_inventory_pending(b, 0, &begin) != NULL;
-}
-
 int xd_upkeep_write(struct xd_upkeep *u, struct xd_error *err)
 {
     struct xd_inventory *b = u->inventory;
@@ -204,8 +185,8 @@ int xd_upkeep_write(struct xd_upkeep *u, struct xd_error *err)
     int rc;
 
     xd_inventory_begin_drop(b);
-    rc = xd_inventory_texts(b, !has_pending(b), &private_text, &public_text,
-                            err);
+    rc = xd_inventory_texts(b, !xd_inventory_has_pending(b), &private_text,
+                            &public_text, err);
     if (rc < 0)
         return rc;
     if (!public_text)

@@ -142,6 +142,8 @@ void xd_upload_cancel(struct xd_upload *u)
     xd_cond_broadcast(&u->work_ready);
     xd_cond_signal(&u->kept);
     xd_mutex_unlock(&u->lock);
+    if (u->removal)
+        xd_cancel_trigger(u->removal);
     xd_origin_interrupt(u->origin);
     for (size_t i = 0; i < u->n_workers; i++)
         if (u->workers[i].tasks)

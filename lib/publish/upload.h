@@ -127,7 +127,7 @@ struct xd_upload_worker {
 enum xd_upload_state {
     XD_UPLOAD_NEW,
     XD_UPLOAD_RUNS,
-    XD_UPLOAD_ENDS, /* workers are to stop */
+    XD_UPLOAD_ENDS, /* workers are to stop, and what was replaced is removed */
     XD_UPLOAD_HAS_ENDED
 };
 
@@ -149,6 +149,7 @@ struct xd_upload {
     struct xd_budget budget;
     struct xd_thread hasher, keeper;
     struct xd_cancel_hook hook;
+    struct xd_cancel *removal; /* of objects that were replaced; or NULL */
     struct xd_log log;
     bool has_keeper;
 
