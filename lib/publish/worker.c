@@ -158,8 +158,8 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
 
 /* ---- give ---- */
 
-/* So that the keeper looks what follows. */
-static void changed_locked(struct xd_upload *u)
+/* So that the keeper, and the other workers, look what follows. */
+static void wake_all_locked(struct xd_upload *u)
 {
     xd_cond_signal(&u->kept);
     xd_cond_broadcast(&u->work_ready);
@@ -223,7 +223,7 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
         xd_upload_changed_locked(u);
         xd_upload_record_locked(u, w, lane, XD_OK);
     }
-    changed_locked(u);
+    wake_all_locked(u);
     xd_mutex_unlock(&u->lock);
     lane->state = XD_LANE_FREE;
 }
@@ -272,7 +272,7 @@ void xd_worker_give_back(struct xd_upload_worker *w,
         xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
     if (!lane->is_resumed)
         drops = count_failure_locked(w, lane);
-    changed_locked(u);
+    wake_all_locked(u);
     xd_mutex_unlock(&u->lock);
     if (drops)
         xd_log(&u->log, XD_LOG_WARN, "%s", lane->reason.msg);
