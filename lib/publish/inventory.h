@@ -59,6 +59,12 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
                       const char *format, struct xd_error *err);
 void xd_inventory_free(struct xd_inventory *b); /* NULL does nothing */
 
+/* Whether what is handed out, if it is there, is a manifest of the file that the
+ * private one describes: nothing else is to be replaced.
+ * Errors: IO, MANIFEST, STATE, NOMEM. */
+int xd_inventory_check_public(const struct xd_inventory *b,
+                              struct xd_error *err);
+
 const char *xd_inventory_private_path(const struct xd_inventory *b);
 
 /* Whether the private manifest is there. */

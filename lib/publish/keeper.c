@@ -39,17 +39,16 @@ static void write_inventory_locked(struct xd_upload *u, bool is_over)
 static void fail_for_stores_locked(struct xd_upload *u)
 {
     const size_t missing = xd_plan_missing(u->plan);
-    const struct xd_store_stats *first = NULL;
+    const char *why = "those that were given have the same bytes already";
     struct xd_error error;
 
-    for (size_t i = 0; i < u->n_workers && !first; i++)
+    for (size_t i = u->n_workers; i-- > 0;)
         if (u->workers[i].stats.state == XD_STORE_FAILED)
-            first = &u->workers[i].stats;
-    xd_fail(&error, XD_E_NET,
-            "%zu %s of extents %s missing, and no store is left for %s%s%s",
-            missing, missing == 1 ? "copy" : "copies",
-            missing == 1 ? "is" : "are", missing == 1 ? "it" : "them",
-            first ? ": " : "", first ? first->last_error.msg : "");
+            why = u->workers[i].stats.last_error.msg;
+    xd_fail(&error, XD_E_NET, "%zu %s missing, and no store is left for %s: %s",
+            missing,
+            missing == 1 ? "copy of an extent is" : "copies of extents are",
+            missing == 1 ? "it" : "them", why);
     xd_upload_fail_locked(u, &error);
 }
 
@@ -80,6 +79,15 @@ static void wait_for_copies_locked(struct xd_upload *u)
     }
 }
 
+/* Whether a later run has nothing to go on with: it is complete, or has left what was
+ * there as it was. */
+static bool is_over_locked(const struct xd_upload *u)
+{
+    return u->error.code == XD_OK ||
+           (!u->makes_manifest && u->bytes_done == 0 &&
+            !xd_inventory_has_pending(u->inventory));
+}
+
 static void end_locked(struct xd_upload *u, struct xd_replaced *replaced)
 {
     struct xd_error error;
@@ -92,7 +100,7 @@ static void end_locked(struct xd_upload *u, struct xd_replaced *replaced)
     if (u->error.code == XD_OK &&
         xd_replaced_note_locked(replaced, u, &error) < 0)
         u->error = error;
-    write_inventory_locked(u, u->error.code == XD_OK && replaced->n == 0);
+    write_inventory_locked(u, is_over_locked(u) && replaced->n == 0);
     u->state = XD_UPLOAD_ENDS;
     xd_cond_broadcast(&u->work_ready);
     for (size_t i = 0; i < u->n_workers; i++)

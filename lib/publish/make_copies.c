@@ -59,6 +59,8 @@ static int open(struct xd_upload *u, const struct xd_upload_wish *wish,
 
     if (rc == 0)
         rc = look_at_inventory(u, wish->manifest, out_goes_on, err);
+    if (rc == 0)
+        rc = xd_inventory_check_public(u->inventory, err);
     return rc == 0 ? name_file(u, wish->manifest, err) : rc;
 }
 
@@ -318,6 +320,8 @@ int xd_upload_new_heal(struct xd_upload **out, const struct xd_audit *audit,
     given.struct_size = sizeof given;
     given.copies = 0;
     given.stripes = true;
+    if (given.extent_bytes == 0) /* as long as those that are replaced */
+        given.extent_bytes = XD_UPLOAD_EXTENT;
     rc = xd_upload_begin(&u, &w, &given, o, err);
     if (rc < 0)
         return rc;

@@ -11,7 +11,6 @@
 #include "io/random.h"
 #include "publish/open_store.h"
 
-#define EXTENT_BYTES ((uint64_t)256 << 20)
 #define LEAST_STRIPE ((uint64_t)1 << 20)
 #define STRIPES_PER_STORE 32u /* so that a slow one is late by little */
 
@@ -50,12 +49,12 @@ uint64_t xd_wish_extent_bytes(const struct xd_upload_wish *w, uint64_t size)
     if (strcmp(xd_wish_format(w), "metalink") == 0)
         return size > 0 ? size : 1;
     if (!w->stripes)
-        return EXTENT_BYTES;
+        return XD_UPLOAD_EXTENT;
     bytes = size / (w->n_stores * STRIPES_PER_STORE) * xd_wish_copies(w);
     bytes -= bytes % LEAST_STRIPE;
     if (bytes < LEAST_STRIPE)
         return LEAST_STRIPE;
-    return bytes < EXTENT_BYTES ? bytes : EXTENT_BYTES;
+    return bytes < XD_UPLOAD_EXTENT ? bytes : XD_UPLOAD_EXTENT;
 }
 
 static int check_wish(const struct xd_upload_wish *w, struct xd_error *err)

@@ -71,7 +71,8 @@ struct xd_upload_lane {
     bool may_come;   /* and the rest of it may be on its way still, */
     bool is_hashed;  /* or what it is to be is not known yet */
     bool is_pending; /* the object is in the inventory as one that is sent, */
-    uint64_t noted;  /* from this change on */
+    uint64_t noted;  /* from this change on, */
+    bool is_noted;   /* which is on the disk */
 
     /* What was sent of it, if that was in order. */
     struct xd_hasher *sent;
@@ -192,7 +193,8 @@ void xd_lane_resume(
 void xd_lane_step(struct xd_upload_lane *lane); /* what it did has ended */
 void xd_lane_fini(struct xd_upload_lane *lane);
 
-/* Whether what it sends has to wait: at most one extent of a store is under way
+/* Whether what it sends has to wait: until the inventory on the disk names the object;
+ * and at most one extent of a store is under way
  * that would have to be sent again.  What was handed over to the kernel arrives, though
  * this process is killed, but parts of an upload to S3 are nothing before it is
  * complete. */

@@ -21,7 +21,7 @@ struct xd_tasks;
 
 /*
  * Called on the owner's thread, with no lock held.
- * May call: nothing of the tasks.
+ * May call: xd_tasks_object().
  */
 struct xd_tasks_handler {
     void *user;

@@ -380,6 +380,9 @@ def test_whenever_it_is_killed(lab, seed):
     (["film.bin", "--to", "http://127.0.0.1:1/a/", "--to",
       "http://127.0.0.1:1/a/"], "twice"),
     (["film.bin", "--to", "http://127.0.0.1:1/a/", "-o", "-"], "--output"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "-o", "film.bin",
+      "--force"], "the name of the file"),
+    ([], "put needs a file"),
 ])
 def test_mistakes_are_answered(lab, words, said):
     source(lab, 1000)
@@ -443,8 +446,26 @@ def test_a_store_that_has_a_copy_gets_no_other(lab):
         assert put(lab, [d]).rc == 0
         run = add(lab, [d])
         assert run.rc == 1
-        assert "of extents is missing" in run.err
+        assert "of an extent is missing" in run.err
+        assert "have the same bytes already" in run.err
+        # Nothing has come of it, and nothing has to go on.
+        assert 'name="upload"' not in lab.path(
+            "film.bin.private.xnd").read_text()
         assert len(d.objects) == 1
+
+
+@pytest.mark.parametrize("words", [["add"], ["check", "--full", "--heal"]],
+                         ids=" ".join)
+def test_the_file_is_not_taken_for_its_manifest(lab, words):
+    """The private manifest has the name of either."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first]).rc == 0
+        first.objects.clear()
+        run = lab.xdownload(*words, "film.bin", *to([second]), report=False)
+        assert run.rc in (1, 3), run
+        assert lab.read("film.bin") == data
+        assert not second.objects
 
 
 def test_what_is_added_is_proved_by_the_hashes(lab):
@@ -516,6 +537,7 @@ def test_the_copies_of_a_dead_depot_are_replaced(lab):
                              report=False).rc == 1
         run = heal(lab, [new], "--retry", "1")
         assert run.rc == 0, run.err
+        assert len(new.objects) == 3  # of the same lengths
         assert all(len(urls) == 2 and not any(dead in u for u in urls)
                    for urls in replicas(lab).values())
         assert lab.xdownload("check", "film.bin.xnd", report=False).rc == 0
