@@ -912,6 +912,25 @@ static int check_signature(const struct args *a)
     return 0;
 }
 
+/* What a command is not given. */
+static const char *wants(unsigned command)
+{
+    switch (command) {
+    case COMMAND_SHOW:
+        return "show needs a manifest";
+    case COMMAND_MAKE:
+        return "make needs the URLs of the copies: xdownload make FILE URL... "
+               "-o FILE.xnd";
+    case COMMAND_PUT:
+        return "put needs a file: xdownload put FILE --to URL...";
+    case COMMAND_VIA:
+        return "via needs --nginx and nodes, or --check, a list of nodes and a "
+               "URL";
+    default:
+        return "no manifest and no URL is given";
+    }
+}
+
 /* Whether what was given goes together. */
 static int check(struct args *a)
 {
@@ -922,14 +941,7 @@ static int check(struct args *a)
     if (a->command == COMMAND_TRACE)
         return check_trace(a);
     if (a->n_inputs == 0 && a->list == NULL && a->command != COMMAND_BENCH)
-        return words_usage(a->command == COMMAND_SHOW ? "show needs a manifest"
-                           : a->command == COMMAND_MAKE
-                               ? "make needs the URLs of the copies: "
-                                 "xdownload make FILE URL... -o FILE.xnd"
-                           : a->command == COMMAND_VIA
-                               ? "via needs --nginx and nodes, or --check, a "
-                                 "list of nodes and a URL"
-                               : "no manifest and no URL is given");
+        return words_usage("%s", wants(a->command));
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
                  : a->command == COMMAND_PLAY   ? check_play(a)

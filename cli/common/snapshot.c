@@ -25,6 +25,14 @@ void snapshot_fini(struct snapshot *s)
     s->n_depots = s->cap = 0;
 }
 
+void snapshot_forget_errors(struct snapshot *s)
+{
+    for (size_t i = 0; i < s->n_depots; i++) {
+        free(s->depots[i].error);
+        s->depots[i].error = NULL;
+    }
+}
+
 bool snapshot_reserve(struct snapshot *s, size_t n)
 {
     if (n <= s->cap)

@@ -105,6 +105,7 @@ static int follow(struct put *p, struct xd_error *err)
         char *above = new_lines(p);
         put_snapshot(&p->snapshot, p->upload);
         if (rc != XD_E_AGAIN) {
+            snapshot_forget_errors(&p->snapshot); /* which were logged */
             display_end(&p->display, &p->snapshot, outcome_of(rc),
                         above != NULL ? above : "");
             free(above);

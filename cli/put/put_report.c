@@ -40,7 +40,7 @@ static void take_store(struct snapshot_depot *d, const struct xd_store_stats *s,
         .host = short_name(s->url),
         .url = s->url,
         .state = depot_state(s->state),
-        .bytes = s->bytes,
+        .bytes = s->bytes + s->bytes_under_way,
         .requests = (unsigned)s->extents + s->failures,
         .failures = s->failures,
         .connections = s->state == XD_STORE_BUSY,
@@ -61,7 +61,7 @@ void put_snapshot(struct snapshot *s, struct xd_upload *u)
     new_bytes = p.bytes_done - p.bytes_resumed;
     s->progress = (struct xd_progress){
         .struct_size = sizeof s->progress,
-        .bytes_done = p.bytes_done,
+        .bytes_done = p.bytes_done + p.bytes_under_way,
         .bytes_total = p.bytes_total,
         .bytes_received = p.bytes_sent,
         .bytes_redundant = p.bytes_sent > new_bytes && p.n_missing == 0

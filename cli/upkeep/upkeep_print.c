@@ -77,7 +77,9 @@ static void put_dropped(const struct xd_upkeep *u, const char *path)
                 units_size(proved, sum.bytes_proved));
     fprintf(stderr, "%zu replica%s dropped from %s\n", sum.n, plural(sum.n),
             path);
-    put_count(u, XD_UPKEEP_DONE, "of them removed from the store");
+    if (upkeep_count(u, XD_UPKEEP_DONE) > 0)
+        fprintf(stderr, "%zu of them removed from the store\n",
+                upkeep_count(u, XD_UPKEEP_DONE));
     if (upkeep_count(u, XD_UPKEEP_KEPT) > 0)
         fprintf(stderr, "%zu of them stay%s on the server%s\n",
                 upkeep_count(u, XD_UPKEEP_KEPT),

@@ -76,8 +76,9 @@ struct xd_upload_progress {
     double bytes_per_s;     /* of bytes_sent, over the last few seconds */
     uint64_t file_bytes;    /* of the file */
     size_t n_extents;
-    unsigned copies;  /* of each that are wanted */
-    size_t n_missing; /* copies of extents that are not there yet */
+    unsigned copies;          /* of each that are wanted */
+    size_t n_missing;         /* copies of extents that are not there yet */
+    uint64_t bytes_under_way; /* of these: sent so far, and not counted above */
 };
 
 enum xd_store_state {
@@ -97,6 +98,8 @@ struct xd_store_stats {
     unsigned failures;
     double bytes_per_s;         /* sent, over the last few seconds */
     struct xd_error last_error; /* code XD_OK if there was none */
+    uint64_t
+        bytes_under_way; /* of extents that are not on it yet: sent so far */
 };
 
 /* One object that was sent, or not: for -v, reports and traces. */

@@ -47,6 +47,14 @@ char *xd_strdup(const char *s)
     return xd_strndup(s, strlen(s));
 }
 
+char *xd_strdup_maybe(const char *s, bool *failed)
+{
+    char *copy = s != NULL ? xd_strdup(s) : NULL;
+
+    *failed = *failed || (s != NULL && copy == NULL);
+    return copy;
+}
+
 char *xd_strndup(const char *s, size_t n)
 {
     size_t len = strnlen(s, n);

@@ -8,6 +8,7 @@
 #ifndef XD_BASE_ALLOC_H
 #define XD_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *xd_alloc(size_t n, size_t size);
@@ -19,6 +20,10 @@ void *xd_realloc(void *p, size_t n, size_t size);
 void xd_free(void *p);
 
 char *xd_strdup(const char *s);
+
+/* The same; of NULL it is NULL.  Without memory *failed becomes true. */
+char *xd_strdup_maybe(const char *s, bool *failed);
+
 char *xd_strndup(const char *s, size_t n);
 
 #endif

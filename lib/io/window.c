@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define MAX_STEP \
@@ -38,6 +39,18 @@ size_t xd_window_step(uint64_t bytes_per_s)
 
 /* A few packets of any line, so that it does not run dry. */
 #define MOST_UNSENT (128 << 10)
+
+int xd_window_unconfirmed(int fd)
+{
+#ifdef TIOCOUTQ
+    int n;
+
+    return ioctl(fd, TIOCOUTQ, &n) == 0 ? n : -1;
+#else
+    (void)fd;
+    return -1;
+#endif
+}
 
 void xd_window_bound_unsent(int fd)
 {

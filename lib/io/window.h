@@ -13,6 +13,10 @@ void xd_window_bound(int fd, uint64_t bytes_per_s);
  * it is near what has left this machine. */
 void xd_window_bound_unsent(int fd);
 
+/* Bytes that were handed over and that the other side has not confirmed; < 0: the
+ * system does not tell. */
+int xd_window_unconfirmed(int fd);
+
 /* So many bytes are handed over at a time: small against what a second may
  * deliver. */
 size_t xd_window_step(uint64_t bytes_per_s);

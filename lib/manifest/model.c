@@ -255,6 +255,15 @@ const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
     return f;
 }
 
+size_t xd_model_n_replicas(const struct xd_model_file *f)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->n_extents; i++)
+        n += f->extents[i].n_replicas;
+    return n;
+}
+
 struct xd_replica xd_model_replica_row(const struct xd_model_file *f,
                                        size_t place)
 {

@@ -155,6 +155,19 @@ const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
 struct xd_replica xd_model_replica_row(const struct xd_model_file *f,
                                        size_t place);
 
+/* How many replicas a file has, extent by extent. */
+size_t xd_model_n_replicas(const struct xd_model_file *f);
+
+/* What manages a replica, as the exNode says; or NULL. */
+static inline const char *xd_model_manage(const struct xd_model_file *f,
+                                          size_t place)
+{
+    const struct xd_exnode_part *part =
+        f->rare->mappings ? f->rare->mappings[place] : NULL;
+
+    return part ? part->manage : NULL;
+}
+
 /* The hash that extent `i` has of its own, or NULL. */
 static inline const char *xd_model_sha256(const struct xd_model_file *f,
                                           size_t i)

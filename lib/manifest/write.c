@@ -58,9 +58,8 @@ static bool can_stand_in_xml(const char *s)
  * URLs may have any bytes. */
 static int check_urls(const struct xd_model_file *f, struct xd_error *err)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
+    const size_t n = xd_model_n_replicas(f);
+
     for (size_t i = 0; i < n; i++) {
         if (!can_stand_in_xml(xd_url_secret_text(&f->urls[i])))
             return xd_fail(err, XD_E_INVAL,

@@ -64,11 +64,9 @@ static int take_replica(struct xd_audit *a, size_t extent, size_t place)
 static int take_replicas(struct xd_audit *a)
 {
     const struct xd_model_file *f = a->model;
-    size_t n = 0;
+    const size_t n = xd_model_n_replicas(f);
     int rc = 0;
 
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
     a->replicas = xd_alloc(n + 1, sizeof *a->replicas);
     a->extents = xd_alloc(f->n_extents + 1, sizeof *a->extents);
     if (!a->replicas || !a->extents)

@@ -273,6 +273,46 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
     return 0;
 }
 
+static const char *hash_of(const struct xd_model_file *f, const char *algorithm)
+{
+    for (size_t i = 0; i < f->n_hashes; i++)
+        if (strcmp(f->hashes[i].algorithm, algorithm) == 0)
+            return f->hashes[i].hex;
+    return NULL;
+}
+
+/* Whether nothing says that they are of different files. */
+static bool are_alike(const struct xd_model_file *a,
+                      const struct xd_model_file *b)
+{
+    if (a->size != b->size)
+        return false;
+    for (size_t i = 0; i < a->n_hashes; i++) {
+        const char *hex = hash_of(b, a->hashes[i].algorithm);
+
+        if (hex && strcmp(hex, a->hashes[i].hex) != 0)
+            return false;
+    }
+    return true;
+}
+
+int xd_inventory_check_public(const struct xd_inventory *b,
+                              struct xd_error *err)
+{
+    struct xd_manifest *given = NULL;
+    int rc = b->is_private
+                 ? read_manifest(&given, b->path, xd_small_file_read, err)
+                 : 0;
+
+    if (rc == 0 && given &&
+        (given->n_files != 1 ||
+         !are_alike(&given->files[0], &b->there->files[0])))
+        rc = xd_fail(err, XD_E_STATE, "%s and %s are of different files",
+                     b->path, b->private_path);
+    xd_manifest_unref(given);
+    return rc;
+}
+
 const char *xd_inventory_private_path(const struct xd_inventory *b)
 {
     return b->private_path;
@@ -302,6 +342,11 @@ const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
         return NULL;
     *out_begin = b->pending[i].begin;
     return &b->pending[i].object;
+}
+
+bool xd_inventory_has_pending(const struct xd_inventory *b)
+{
+    return b->n_pending > 0;
 }
 
 /* ---- what becomes of it ---- */

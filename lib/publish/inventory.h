@@ -59,6 +59,12 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
                       const char *format, struct xd_error *err);
 void xd_inventory_free(struct xd_inventory *b); /* NULL does nothing */
 
+/* Whether what is handed out, if it is there, is a manifest of the file that the
+ * private one describes: nothing else is to be replaced.
+ * Errors: IO, MANIFEST, STATE, NOMEM. */
+int xd_inventory_check_public(const struct xd_inventory *b,
+                              struct xd_error *err);
+
 const char *xd_inventory_private_path(const struct xd_inventory *b);
 
 /* Whether the private manifest is there. */
@@ -110,6 +116,8 @@ void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage);
 /* The i-th of those that are; NULL past the last. */
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
                                              size_t i, uint64_t *out_begin);
+
+bool xd_inventory_has_pending(const struct xd_inventory *b);
 
 /*
  * The texts of both manifests as they are now: *out_public is NULL as long as

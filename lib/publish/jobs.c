@@ -11,7 +11,6 @@
 #define TASKS 4u       /* of one store, at a time */
 
 #define TICK (XD_SECOND / 10)
-#define FIRST_PAUSE (XD_SECOND / 4) /* each next one is twice as long */
 
 struct crew;
 
@@ -58,13 +57,6 @@ static void end_job(struct xd_job *c, bool is_done,
         c->error = xd_error_keep(error);
 }
 
-static void pause_job(struct xd_job *c, xd_usec wanted)
-{
-    const xd_usec pause = FIRST_PAUSE << (c->attempts < 6 ? c->attempts : 6);
-
-    c->retry_at = xd_now() + (pause > wanted ? pause : wanted);
-}
-
 static void on_end(void *user, unsigned task,
                    const struct xd_task_result *result)
 {
@@ -84,7 +76,11 @@ static void on_end(void *user, unsigned task,
         !is_done && c->failure == XD_TASK_MAY_PASS ? w->failures + 1 : 0;
     if (!is_done && c->failure == XD_TASK_MAY_PASS &&
         ++c->attempts < w->crew->options->retry)
-        pause_job(c, result->retry_after);
+        c->retry_at =
+            xd_now() +
+            xd_runner_pause(
+                &(struct xd_outcome){.retry_after = result->retry_after},
+                c->attempts);
     else
         end_job(c, is_done, &result->error);
 }

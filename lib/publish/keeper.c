@@ -4,6 +4,7 @@
  * the upload.
  */
 #include "base/error.h"
+#include "publish/replaced.h"
 #include "publish/upload.h"
 
 /* ---- the inventory ---- */
@@ -38,17 +39,16 @@ static void write_inventory_locked(struct xd_upload *u, bool is_over)
 static void fail_for_stores_locked(struct xd_upload *u)
 {
     const size_t missing = xd_plan_missing(u->plan);
-    const struct xd_store_stats *first = NULL;
+    const char *why = "those that were given have the same bytes already";
     struct xd_error error;
 
-    for (size_t i = 0; i < u->n_workers && !first; i++)
+    for (size_t i = u->n_workers; i-- > 0;)
         if (u->workers[i].stats.state == XD_STORE_FAILED)
-            first = &u->workers[i].stats;
-    xd_fail(&error, XD_E_NET,
-            "%zu %s of extents %s missing, and no store is left for %s%s%s",
-            missing, missing == 1 ? "copy" : "copies",
-            missing == 1 ? "is" : "are", missing == 1 ? "it" : "them",
-            first ? ": " : "", first ? first->last_error.msg : "");
+            why = u->workers[i].stats.last_error.msg;
+    xd_fail(&error, XD_E_NET, "%zu %s missing, and no store is left for %s: %s",
+            missing,
+            missing == 1 ? "copy of an extent is" : "copies of extents are",
+            missing == 1 ? "it" : "them", why);
     xd_upload_fail_locked(u, &error);
 }
 
@@ -79,7 +79,16 @@ static void wait_for_copies_locked(struct xd_upload *u)
     }
 }
 
-static void end_locked(struct xd_upload *u)
+/* Whether a later run has nothing to go on with: it is complete, or has left what was
+ * there as it was. */
+static bool is_over_locked(const struct xd_upload *u)
+{
+    return u->error.code == XD_OK ||
+           (!u->makes_manifest && u->bytes_done == 0 &&
+            !xd_inventory_has_pending(u->inventory));
+}
+
+static void end_locked(struct xd_upload *u, struct xd_replaced *replaced)
 {
     struct xd_error error;
 
@@ -88,7 +97,10 @@ static void end_locked(struct xd_upload *u)
                 u->file_name);
         u->error = error;
     }
-    write_inventory_locked(u, u->error.code == XD_OK);
+    if (u->error.code == XD_OK &&
+        xd_replaced_note_locked(replaced, u, &error) < 0)
+        u->error = error;
+    write_inventory_locked(u, is_over_locked(u) && replaced->n == 0);
     u->state = XD_UPLOAD_ENDS;
     xd_cond_broadcast(&u->work_ready);
     for (size_t i = 0; i < u->n_workers; i++)
@@ -99,20 +111,26 @@ static void end_locked(struct xd_upload *u)
 void *xd_upload_keeper_main(void *arg)
 {
     struct xd_upload *u = arg;
+    struct xd_replaced replaced = {.n = 0};
 
     xd_mutex_lock(&u->lock);
     wait_for_copies_locked(u);
-    end_locked(u);
+    end_locked(u, &replaced);
     xd_mutex_unlock(&u->lock);
     xd_origin_interrupt(u->origin);
     xd_thread_join(&u->hasher);
     for (size_t i = 0; i < u->n_workers; i++)
         if (u->workers[i].is_started)
             xd_thread_join(&u->workers[i].thread);
+    if (u->error.code == XD_OK)
+        xd_replaced_remove(&replaced);
     xd_mutex_lock(&u->lock);
+    if (u->error.code == XD_OK && replaced.n > 0)
+        write_inventory_locked(u, !xd_inventory_has_pending(u->inventory));
     u->ended_at = xd_now();
     u->state = XD_UPLOAD_HAS_ENDED;
     xd_cond_broadcast(&u->ended);
     xd_mutex_unlock(&u->lock);
+    xd_replaced_fini(&replaced);
     return NULL;
 }

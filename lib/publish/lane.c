@@ -47,8 +47,18 @@ static void count_in_order(lane_t *lane, uint64_t at, const void *data,
     lane->n_sent = at + len;
 }
 
+static bool is_noted(const lane_t *lane)
+{
+    const struct xd_object *o =
+        xd_tasks_object(lane->worker->tasks, lane->number);
+
+    return lane->is_noted && o && !o->upload == !lane->object.upload;
+}
+
 bool xd_lane_must_wait(const lane_t *lane)
 {
+    if (!is_noted(lane))
+        return true;
     for (unsigned i = 0; i < XD_UPLOAD_LANES; i++) {
         const lane_t *other = &lane->worker->lanes[i];
 

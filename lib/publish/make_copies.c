@@ -59,6 +59,8 @@ static int open(struct xd_upload *u, const struct xd_upload_wish *wish,
 
     if (rc == 0)
         rc = look_at_inventory(u, wish->manifest, out_goes_on, err);
+    if (rc == 0)
+        rc = xd_inventory_check_public(u->inventory, err);
     return rc == 0 ? name_file(u, wish->manifest, err) : rc;
 }
 
@@ -147,12 +149,9 @@ static int check_audit(const struct xd_upload *u, const struct xd_audit *a,
     const struct xd_model_file *f =
         &xd_inventory_manifest(u->inventory)->files[0];
     struct xd_audit_sum sum = {.struct_size = sizeof sum};
-    size_t n = 0;
 
     xd_audit_get(a, &sum);
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
-    if (sum.n_replicas == n && sum.size == f->size)
+    if (sum.n_replicas == xd_model_n_replicas(f) && sum.size == f->size)
         return 0;
     return xd_fail(err, XD_E_STATE,
                    "%s: it has changed since its replicas were looked at",
@@ -166,10 +165,8 @@ static int find_bad(struct xd_upload *u, const struct xd_audit *a,
         &xd_inventory_manifest(u->inventory)->files[0];
     struct xd_heal *h = &u->heal;
     struct xd_audited row = {.struct_size = sizeof row};
-    size_t n = 0;
+    const size_t n = xd_model_n_replicas(f);
 
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
     h->file = f;
     h->bad = xd_alloc(n + 1, sizeof *h->bad);
     h->dropped = xd_alloc(n + 1, sizeof *h->dropped);
@@ -216,13 +213,9 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 {
     const struct xd_heal *h = &u->heal;
     struct xd_manifest *there = xd_inventory_manifest(u->inventory);
-    bool *dropped;
-    size_t n = 0;
+    bool *dropped = xd_alloc(xd_model_n_replicas(h->file) + 1, sizeof *dropped);
     int rc;
 
-    for (size_t i = 0; i < h->file->n_extents; i++)
-        n += h->file->extents[i].n_replicas;
-    dropped = xd_alloc(n + 1, sizeof *dropped);
     if (!dropped)
         return xd_fail_nomem(err);
     for (size_t i = 0; i < h->file->n_extents; i++) {
@@ -296,6 +289,8 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
     if (rc == 0)
         rc = check_audit(u, a, wish->manifest, err);
     if (rc == 0)
+        rc = xd_cancel_new(&u->removal, err);
+    if (rc == 0)
         rc = find_bad(u, a, err);
     if (rc == 0)
         rc = make_good(u, a, &good, err);
@@ -325,6 +320,8 @@ int xd_upload_new_heal(struct xd_upload **out, const struct xd_audit *audit,
     given.struct_size = sizeof given;
     given.copies = 0;
     given.stripes = true;
+    if (given.extent_bytes == 0) /* as long as those that are replaced */
+        given.extent_bytes = XD_UPLOAD_EXTENT;
     rc = xd_upload_begin(&u, &w, &given, o, err);
     if (rc < 0)
         return rc;

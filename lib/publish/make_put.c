@@ -88,6 +88,9 @@ static int make(struct xd_upload *u, const char *path,
     bool goes_on = false;
     int rc = xd_origin_open(&u->origin, path, err);
 
+    if (rc == 0 && strcmp(path, wish->manifest) == 0)
+        rc = xd_fail(err, XD_E_INVAL,
+                     "%s: its manifest cannot have the name of the file", path);
     if (rc < 0)
         return rc;
     u->makes_manifest = true;

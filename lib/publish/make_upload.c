@@ -11,7 +11,6 @@
 #include "io/random.h"
 #include "publish/open_store.h"
 
-#define EXTENT_BYTES ((uint64_t)256 << 20)
 #define LEAST_STRIPE ((uint64_t)1 << 20)
 #define STRIPES_PER_STORE 32u /* so that a slow one is late by little */
 
@@ -50,12 +49,12 @@ uint64_t xd_wish_extent_bytes(const struct xd_upload_wish *w, uint64_t size)
     if (strcmp(xd_wish_format(w), "metalink") == 0)
         return size > 0 ? size : 1;
     if (!w->stripes)
-        return EXTENT_BYTES;
+        return XD_UPLOAD_EXTENT;
     bytes = size / (w->n_stores * STRIPES_PER_STORE) * xd_wish_copies(w);
     bytes -= bytes % LEAST_STRIPE;
     if (bytes < LEAST_STRIPE)
         return LEAST_STRIPE;
-    return bytes < EXTENT_BYTES ? bytes : EXTENT_BYTES;
+    return bytes < XD_UPLOAD_EXTENT ? bytes : XD_UPLOAD_EXTENT;
 }
 
 static int check_wish(const struct xd_upload_wish *w, struct xd_error *err)
@@ -165,6 +164,7 @@ void xd_upload_unmake(struct xd_upload *u)
     xd_cond_fini(&u->work_ready);
     xd_mutex_fini(&u->lock);
     xd_options_fini(&u->options);
+    xd_cancel_free(u->removal);
     xd_free(u);
 }
 
@@ -303,10 +303,9 @@ int xd_upload_add_extents(struct xd_upload *u, struct xd_range range,
 size_t xd_upload_store_of(const struct xd_upload *u,
                           const struct xd_model_file *f, size_t place)
 {
-    const struct xd_exnode_part *part =
-        f->rare->mappings ? f->rare->mappings[place] : NULL;
     const struct xd_replica row = xd_model_replica_row(f, place);
-    const char *manage = part && part->manage ? part->manage : row.url;
+    const char *own = xd_model_manage(f, place);
+    const char *manage = own ? own : row.url;
     size_t i = 0;
 
     while (i < u->n_workers && !xd_store_has(u->workers[i].store, manage))

@@ -9,6 +9,9 @@
 
 #include "publish/upload.h"
 
+/* The length of objects, where nothing else is wanted. */
+#define XD_UPLOAD_EXTENT ((uint64_t)256 << 20)
+
 /* How many copies the wish wants. */
 unsigned xd_wish_copies(const struct xd_upload_wish *w);
 

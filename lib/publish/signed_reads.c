@@ -89,29 +89,17 @@ static int has_plain_url(const void *url, const void *object)
     return compare(url, strlen(url), o->signed_url, o->plain_len);
 }
 
-static size_t count_replicas(const struct xd_model_file *f)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
-    return n;
-}
-
 static int sign_all(struct signing *s, const struct xd_model_file *own,
                     struct xd_error *err)
 {
-    const size_t n = count_replicas(own);
+    const size_t n = xd_model_n_replicas(own);
     int rc = 0;
 
     s->list = xd_alloc(n + 1, sizeof *s->list);
     if (!s->list)
         return xd_fail_nomem(err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        const struct xd_exnode_part *part = own->rare->mappings[i];
-
-        rc = sign(s, part ? part->manage : NULL, err);
-    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = sign(s, xd_model_manage(own, i), err);
     qsort(s->list, s->n, sizeof *s->list, by_plain_url);
     return rc;
 }
@@ -121,7 +109,7 @@ static int sign_all(struct signing *s, const struct xd_model_file *own,
 /* Returns whether one of them is ours. */
 static bool choose(struct signing *s, const struct xd_model_file *f)
 {
-    const size_t n = count_replicas(f);
+    const size_t n = xd_model_n_replicas(f);
     bool has_one = false;
 
     for (size_t i = 0; i < n; i++) {
@@ -141,7 +129,7 @@ static int make(struct signing *s, struct xd_manifest **out,
 {
     int rc = sign_all(s, own, err);
 
-    s->reads = xd_alloc(count_replicas(&m->files[0]) + 1, sizeof(char *));
+    s->reads = xd_alloc(xd_model_n_replicas(&m->files[0]) + 1, sizeof(char *));
     if (rc == 0 && !s->reads)
         rc = xd_fail_nomem(err);
     if (rc == 0 && s->n > 0 && choose(s, &m->files[0]))

@@ -34,31 +34,7 @@ static int format_of(const char **out, const struct xd_manifest *m,
                    path);
 }
 
-static const char *hash_of(const struct xd_model_file *f, const char *algorithm)
-{
-    for (size_t i = 0; i < f->n_hashes; i++)
-        if (strcmp(f->hashes[i].algorithm, algorithm) == 0)
-            return f->hashes[i].hex;
-    return NULL;
-}
-
-/* Whether nothing says that they are of different files. */
-static bool are_alike(const struct xd_model_file *a,
-                      const struct xd_model_file *b)
-{
-    if (a->size != b->size)
-        return false;
-    for (size_t i = 0; i < a->n_hashes; i++) {
-        const char *hex = hash_of(b, a->hashes[i].algorithm);
-
-        if (hex && strcmp(hex, a->hashes[i].hex) != 0)
-            return false;
-    }
-    return true;
-}
-
-static int check(struct xd_upkeep *u, const struct xd_manifest *given,
-                 struct xd_error *err)
+static int check(struct xd_upkeep *u, struct xd_error *err)
 {
     const char *private_path = xd_inventory_private_path(u->inventory);
     struct xd_inventory_note note;
@@ -73,10 +49,7 @@ static int check(struct xd_upkeep *u, const struct xd_manifest *given,
                        "%s: its upload is not complete: let it come to its end "
                        "first",
                        private_path);
-    if (!are_alike(&given->files[0], u->file))
-        return xd_fail(err, XD_E_STATE, "%s and %s are of different files",
-                       u->path, private_path);
-    return 0;
+    return xd_inventory_check_public(u->inventory, err);
 }
 
 static bool is_private_name(const char *path)
@@ -100,7 +73,7 @@ static int open_manifests(struct xd_upkeep *u, struct xd_error *err)
     if (rc == 0)
         rc = xd_inventory_open(&u->inventory, u->path, format, err);
     if (rc == 0)
-        rc = check(u, given, err);
+        rc = check(u, err);
     xd_manifest_unref(given);
     return rc;
 }
@@ -145,20 +118,8 @@ void xd_upkeep_close(struct xd_upkeep *u)
 const char *xd_upkeep_manage(const struct xd_upkeep *u,
                              const struct xd_model_file *f, size_t place)
 {
-    const struct xd_exnode_part **parts = f->rare->mappings;
-
-    if (!xd_inventory_is_private(u->inventory) || !parts || !parts[place])
-        return NULL;
-    return parts[place]->manage;
-}
-
-size_t xd_upkeep_n_places(const struct xd_model_file *f)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < f->n_extents; i++)
-        n += f->extents[i].n_replicas;
-    return n;
+    return xd_inventory_is_private(u->inventory) ? xd_model_manage(f, place)
+                                                 : NULL;
 }
 
 struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
@@ -190,13 +151,6 @@ void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,
 
 /* ---- the manifests ---- */
 
-static bool has_pending(const struct xd_inventory *b)
-{
-    uint64_t begin;
-
-    return xd_inventory_pending(b, 0, &begin) != NULL;
-}
-
 int xd_upkeep_write(struct xd_upkeep *u, struct xd_error *err)
 {
     struct xd_inventory *b = u->inventory;
@@ -204,8 +158,8 @@ int xd_upkeep_write(struct xd_upkeep *u, struct xd_error *err)
     int rc;
 
     xd_inventory_begin_drop(b);
-    rc = xd_inventory_texts(b, !has_pending(b), &private_text, &public_text,
-                            err);
+    rc = xd_inventory_texts(b, !xd_inventory_has_pending(b), &private_text,
+                            &public_text, err);
     if (rc < 0)
         return rc;
     if (!public_text)

@@ -63,9 +63,6 @@ void xd_upkeep_close(struct xd_upkeep *u);
 const char *xd_upkeep_manage(const struct xd_upkeep *u,
                              const struct xd_model_file *f, size_t place);
 
-/* How many replicas a file has. */
-size_t xd_upkeep_n_places(const struct xd_model_file *f);
-
 /* A new row; NULL without memory.  `url` and `manage` may be NULL. */
 struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
                                     const struct xd_url *url,

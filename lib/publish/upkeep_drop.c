@@ -13,9 +13,8 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "manifest/edit.h"
+#include "publish/object_names.h"
 #include "publish/upkeep.h"
-
-#define RANDOM_DIGITS ((size_t)XD_INVENTORY_NAME_SIZE - 1)
 
 struct drop {
     struct xd_upkeep *upkeep;
@@ -97,7 +96,7 @@ static int select_replicas(struct drop *d, struct xd_error *err)
     struct xd_upkeep *u = d->upkeep;
     const struct xd_model_file *f = u->file;
 
-    d->dropped = xd_alloc(xd_upkeep_n_places(u->file) + 1, sizeof *d->dropped);
+    d->dropped = xd_alloc(xd_model_n_replicas(u->file) + 1, sizeof *d->dropped);
     if (!d->dropped)
         return xd_fail_nomem(err);
     for (size_t i = 0; i < f->n_extents; i++) {
@@ -211,7 +210,7 @@ static int check_twins(const struct drop *d, struct xd_error *err)
     if (rc == 0 && text)
         rc = xd_manifest_parse(&again, text, len, NULL, err);
     for (size_t i = 0;
-         rc == 0 && again && i < xd_upkeep_n_places(&again->files[0]); i++)
+         rc == 0 && again && i < xd_model_n_replicas(&again->files[0]); i++)
         n += is_there(d, &again->files[0], i);
     if (rc == 0 && n > 0)
         rc = xd_fail(err, XD_E_MANIFEST,
@@ -225,62 +224,6 @@ static int check_twins(const struct drop *d, struct xd_error *err)
 }
 
 /* ---- which objects ---- */
-
-/* The names by which what stays is read and managed, in order. */
-struct names {
-    const char **list;
-    size_t n;
-};
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int list_kept(const struct drop *d, struct names *out,
-                     struct xd_error *err)
-{
-    const struct xd_upkeep *u = d->upkeep;
-    const size_t n_places = xd_upkeep_n_places(u->file);
-
-    *out = (struct names){.list =
-                              xd_alloc(2 * n_places + 1, sizeof(const char *))};
-    if (!out->list)
-        return xd_fail_nomem(err);
-    for (size_t i = 0; i < n_places; i++) {
-        const char *manage = xd_upkeep_manage(u, u->file, i);
-
-        if (d->dropped[i])
-            continue;
-        out->list[out->n++] = xd_model_replica_row(u->file, i).url;
-        if (manage)
-            out->list[out->n++] = manage;
-    }
-    qsort(out->list, out->n, sizeof *out->list, by_text);
-    return 0;
-}
-
-static bool has_name(const struct names *names, const char *name)
-{
-    return bsearch(&name, names->list, names->n, sizeof *names->list,
-                   by_text) != NULL;
-}
-
-/* Whether an upload has called it so: "HEX-OFFSET".  Capabilities of IBP are
- * secrets anyway. */
-static bool is_of_upload(const char *manage)
-{
-    const char *slash = strrchr(manage, '/');
-    const char *name = slash ? slash + 1 : manage;
-    struct xd_url url;
-
-    if (xd_url_parse(&url, manage) && url.scheme == XD_SCHEME_IBP)
-        return true;
-    return strspn(name, "0123456789abcdef") == RANDOM_DIGITS &&
-           name[RANDOM_DIGITS] == '-' && name[RANDOM_DIGITS + 1] != '\0' &&
-           name[RANDOM_DIGITS + 1 +
-                strspn(name + RANDOM_DIGITS + 1, "0123456789")] == '\0';
-}
 
 static int refuse(const struct drop *d, const struct xd_upkeep_row *row,
                   const char *why, struct xd_error *err)
@@ -304,7 +247,7 @@ static int find_store(struct drop *d, struct xd_upkeep_row *row,
                                    "of its store"
                                  : "is not in that store",
                       err);
-    if (!is_of_upload(row->object.manage))
+    if (!xd_is_of_upload(row->object.manage))
         return refuse(d, row, "has no name that an upload gives", err);
     return xd_stores_make(&row->store, &u->stores, row->object.manage,
                           &u->options, err);
@@ -339,9 +282,10 @@ static int select_objects(struct drop *d, struct xd_error *err)
     struct xd_upkeep *u = d->upkeep;
     struct xd_upkeep_row **rows =
         xd_alloc(u->n + 1, sizeof(struct xd_upkeep_row *));
-    struct names kept = {.list = NULL};
+    struct xd_object_names kept = {.list = NULL};
     size_t n = 0;
-    int rc = rows ? list_kept(d, &kept, err) : xd_fail_nomem(err);
+    int rc = rows ? xd_object_names_of(&kept, u->file, d->dropped, err)
+                  : xd_fail_nomem(err);
 
     u->jobs = xd_alloc(u->n + 1, sizeof *u->jobs);
     if (!u->jobs && rc == 0)
@@ -350,7 +294,7 @@ static int select_objects(struct drop *d, struct xd_error *err)
         struct xd_upkeep_row *row = &u->rows[i];
 
         if (d->keeps_objects || !row->object.manage ||
-            has_name(&kept, row->object.manage))
+            xd_object_names_have(&kept, row->object.manage))
             continue;
         rc = find_store(d, row, err);
         rows[n++] = row;
@@ -359,7 +303,7 @@ static int select_objects(struct drop *d, struct xd_error *err)
         qsort(rows, n, sizeof *rows, by_manage);
         make_jobs(u, rows, n);
     }
-    xd_free(kept.list);
+    xd_object_names_fini(&kept);
     xd_free(rows);
     return rc;
 }

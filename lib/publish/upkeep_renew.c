@@ -178,7 +178,7 @@ static int take_replicas(struct renewal *r, struct xd_error *err)
 {
     struct xd_upkeep *u = r->upkeep;
     const struct xd_model_file *f = u->file;
-    const size_t n = xd_upkeep_n_places(f);
+    const size_t n = xd_model_n_replicas(f);
     int rc = 0;
 
     u->jobs = xd_alloc(n + 1, sizeof *u->jobs);

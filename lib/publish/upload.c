@@ -142,6 +142,8 @@ void xd_upload_cancel(struct xd_upload *u)
     xd_cond_broadcast(&u->work_ready);
     xd_cond_signal(&u->kept);
     xd_mutex_unlock(&u->lock);
+    if (u->removal)
+        xd_cancel_trigger(u->removal);
     xd_origin_interrupt(u->origin);
     for (size_t i = 0; i < u->n_workers; i++)
         if (u->workers[i].tasks)
@@ -166,6 +168,8 @@ void xd_upload_progress(struct xd_upload *u, struct xd_upload_progress *out)
         p.seconds = xd_seconds(now_of_locked(u) - u->started);
     for (size_t i = 0; i < u->n_workers; i++)
         p.bytes_per_s += xd_rate_get(&u->workers[i].rate, now_of_locked(u));
+    for (size_t i = 0; i < u->n_workers && u->state == XD_UPLOAD_RUNS; i++)
+        p.bytes_under_way += u->workers[i].stats.bytes_under_way;
     p.file_bytes = xd_origin_size(u->origin);
     p.n_extents = xd_plan_n_extents(u->plan);
     p.copies = u->copies;
@@ -183,6 +187,8 @@ int xd_upload_store(struct xd_upload *u, size_t i, struct xd_store_stats *out)
     xd_mutex_lock(&u->lock);
     s = u->workers[i].stats;
     s.bytes_per_s = xd_rate_get(&u->workers[i].rate, now_of_locked(u));
+    if (u->state != XD_UPLOAD_RUNS)
+        s.bytes_under_way = 0;
     xd_mutex_unlock(&u->lock);
     xd_copy_out(out, &s, sizeof s);
     return 0;

@@ -71,7 +71,8 @@ struct xd_upload_lane {
     bool may_come;   /* and the rest of it may be on its way still, */
     bool is_hashed;  /* or what it is to be is not known yet */
     bool is_pending; /* the object is in the inventory as one that is sent, */
-    uint64_t noted;  /* from this change on */
+    uint64_t noted;  /* from this change on, */
+    bool is_noted;   /* which is on the disk */
 
     /* What was sent of it, if that was in order. */
     struct xd_hasher *sent;
@@ -127,7 +128,7 @@ struct xd_upload_worker {
 enum xd_upload_state {
     XD_UPLOAD_NEW,
     XD_UPLOAD_RUNS,
-    XD_UPLOAD_ENDS, /* workers are to stop */
+    XD_UPLOAD_ENDS, /* workers are to stop, and what was replaced is removed */
     XD_UPLOAD_HAS_ENDED
 };
 
@@ -149,6 +150,7 @@ struct xd_upload {
     struct xd_budget budget;
     struct xd_thread hasher, keeper;
     struct xd_cancel_hook hook;
+    struct xd_cancel *removal; /* of objects that were replaced; or NULL */
     struct xd_log log;
     bool has_keeper;
 
@@ -191,7 +193,8 @@ void xd_lane_resume(
 void xd_lane_step(struct xd_upload_lane *lane); /* what it did has ended */
 void xd_lane_fini(struct xd_upload_lane *lane);
 
-/* Whether what it sends has to wait: at most one extent of a store is under way
+/* Whether what it sends has to wait: until the inventory on the disk names the object;
+ * and at most one extent of a store is under way
  * that would have to be sent again.  What was handed over to the kernel arrives, though
  * this process is killed, but parts of an upload to S3 are nothing before it is
  * complete. */

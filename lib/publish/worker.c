@@ -71,12 +71,14 @@ static void look_at_names_locked(struct xd_upload_lane *lane)
             ? xd_tasks_object(lane->worker->tasks, lane->number)
             : NULL;
 
-    if (!o || !o->manage ||
-        (lane->is_pending && !o->upload == !lane->object.upload))
-        return;
-    xd_object_fini(&lane->object);
-    if (xd_object_copy(&lane->object, o) == 0)
-        note_pending_locked(lane, o);
+    if (o && o->manage &&
+        (!lane->is_pending || !o->upload != !lane->object.upload)) {
+        xd_object_fini(&lane->object);
+        if (xd_object_copy(&lane->object, o) == 0)
+            note_pending_locked(lane, o);
+    }
+    lane->is_noted =
+        lane->is_pending && lane->worker->upload->written >= lane->noted;
 }
 
 static void unset_pending_locked(struct xd_upload_lane *lane)
@@ -95,7 +97,7 @@ static void begin_locked(struct xd_upload_lane *lane, size_t extent)
                       ? (struct xd_range){0, 0}
                       : xd_plan_range(lane->worker->upload->plan, extent);
     lane->reason = (struct xd_error){.code = XD_OK};
-    lane->drops = lane->is_resumed = lane->may_come = false;
+    lane->drops = lane->is_resumed = lane->may_come = lane->is_noted = false;
     lane->worker->stats.state = XD_STORE_BUSY;
 }
 
@@ -158,17 +160,30 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
 
 /* ---- give ---- */
 
-/* So that the keeper looks what follows. */
-static void changed_locked(struct xd_upload *u)
+/* So that the keeper, and the other workers, look what follows. */
+static void wake_all_locked(struct xd_upload *u)
 {
     xd_cond_signal(&u->kept);
     xd_cond_broadcast(&u->work_ready);
+}
+
+/* What of the lanes has to do with extents that are not there yet. */
+static uint64_t under_way(const struct xd_upload_worker *w)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < XD_UPLOAD_LANES; i++)
+        if (w->lanes[i].state == XD_LANE_PUTS ||
+            w->lanes[i].state == XD_LANE_PROVES)
+            bytes += w->lanes[i].n_sent;
+    return bytes;
 }
 
 static void note_sent_locked(struct xd_upload_worker *w)
 {
     const xd_usec now = xd_now();
 
+    w->stats.bytes_under_way = under_way(w);
     if (w->sent_now == 0)
         return;
     xd_plan_sent(w->upload->plan, w->index, w->sent_now, now);
@@ -207,6 +222,7 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
     const int rc = presign(w, lane, &error);
 
     xd_mutex_lock(&u->lock);
+    lane->n_sent = 0;
     note_sent_locked(w);
     unset_pending_locked(lane);
     if (rc < 0 || xd_inventory_add(u->inventory, lane->range, &lane->object,
@@ -223,7 +239,7 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
         xd_upload_changed_locked(u);
         xd_upload_record_locked(u, w, lane, XD_OK);
     }
-    changed_locked(u);
+    wake_all_locked(u);
     xd_mutex_unlock(&u->lock);
     lane->state = XD_LANE_FREE;
 }
@@ -266,13 +282,14 @@ void xd_worker_give_back(struct xd_upload_worker *w,
     bool drops = false;
 
     xd_mutex_lock(&u->lock);
+    lane->n_sent = 0;
     note_sent_locked(w);
     unset_pending_locked(lane);
     if (lane->extent != XD_PLAN_NONE)
         xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
     if (!lane->is_resumed)
         drops = count_failure_locked(w, lane);
-    changed_locked(u);
+    wake_all_locked(u);
     xd_mutex_unlock(&u->lock);
     if (drops)
         xd_log(&u->log, XD_LOG_WARN, "%s", lane->reason.msg);

@@ -12,25 +12,18 @@ void xd_object_fini(struct xd_object *o)
     *o = (struct xd_object){.read = NULL};
 }
 
-static char *copy_of(const char *s, bool *failed)
-{
-    char *copy = s ? xd_strdup(s) : NULL;
-
-    *failed |= s && !copy;
-    return copy;
-}
-
 int xd_object_copy(struct xd_object *out, const struct xd_object *o)
 {
     bool failed = false;
 
-    *out = (struct xd_object){.read = copy_of(o->read, &failed),
-                              .write = copy_of(o->write, &failed),
-                              .manage = copy_of(o->manage, &failed),
-                              .upload = copy_of(o->upload, &failed),
-                              .size = o->size,
-                              .expires_at = o->expires_at,
-                              .validator = copy_of(o->validator, &failed)};
+    *out =
+        (struct xd_object){.read = xd_strdup_maybe(o->read, &failed),
+                           .write = xd_strdup_maybe(o->write, &failed),
+                           .manage = xd_strdup_maybe(o->manage, &failed),
+                           .upload = xd_strdup_maybe(o->upload, &failed),
+                           .size = o->size,
+                           .expires_at = o->expires_at,
+                           .validator = xd_strdup_maybe(o->validator, &failed)};
     if (!failed)
         return 0;
     xd_object_fini(out);

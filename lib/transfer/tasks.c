@@ -28,8 +28,7 @@ struct call {
 };
 
 struct running {
-    struct xd_task *task; /* NULL: it is free */
-    bool is_stopped;
+    struct xd_task *task;    /* NULL: it is free */
     int64_t clock_off_s;     /* as it was known when it began */
     struct xd_error failure; /* of read(), which is not the store's */
 };
@@ -76,14 +75,6 @@ static int64_t on_read(void *user, unsigned slot, uint64_t at, void *to,
     return n;
 }
 
-static char *copy_of(const char *s, bool *failed)
-{
-    char *copy = s ? xd_strdup(s) : NULL;
-
-    *failed = *failed || (s && !copy);
-    return copy;
-}
-
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct call *c = &((struct xd_tasks *)user)->calls[slot];
@@ -91,9 +82,10 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 
     c->has_reply = true;
     c->reply = *head->reply;
-    c->reply.etag = c->etag = copy_of(head->reply->etag, &failed);
-    c->reply.location = c->location = copy_of(head->reply->location, &failed);
-    c->reply.words = c->words = copy_of(head->reply->words, &failed);
+    c->reply.etag = c->etag = xd_strdup_maybe(head->reply->etag, &failed);
+    c->reply.location = c->location =
+        xd_strdup_maybe(head->reply->location, &failed);
+    c->reply.words = c->words = xd_strdup_maybe(head->reply->words, &failed);
     return failed ? XD_E_NOMEM : 0;
 }
 
@@ -192,7 +184,7 @@ static bool make_calls(struct xd_tasks *t, unsigned task)
     for (;;) {
         const unsigned slot = free_slot(t, task);
 
-        if (slot == t->n_calls || r->is_stopped ||
+        if (slot == t->n_calls ||
             !xd_task_next(r->task, (int64_t)xd_unix_time() + r->clock_off_s,
                           &call))
             return made;
@@ -202,11 +194,10 @@ static bool make_calls(struct xd_tasks *t, unsigned task)
     }
 }
 
-/* A failure to read is the end of it, whatever the store makes of that; and so is
- * stop(). */
+/* A failure to read is the end of it, whatever the store makes of that. */
 static bool was_ended(const struct running *r)
 {
-    return r->is_stopped || r->failure.code != XD_OK;
+    return r->failure.code != XD_OK;
 }
 
 static void finish(struct xd_tasks *t, unsigned task)
@@ -221,10 +212,7 @@ static void finish(struct xd_tasks *t, unsigned task)
     if (result.state != XD_TASK_DONE && was_ended(r)) {
         result.state = XD_TASK_FAILED;
         result.failure = XD_TASK_BAD;
-        if (r->failure.code != XD_OK)
-            result.error = r->failure;
-        else
-            xd_fail(&result.error, XD_E_CANCELED, "stopped");
+        result.error = r->failure;
     }
     r->task = NULL;
     t->handler->end(t->handler->user, task, &result);
@@ -264,14 +252,6 @@ void xd_tasks_resume(struct xd_tasks *t, unsigned task)
     for (unsigned i = 0; i < t->n_calls; i++)
         if (t->calls[i].is_busy && t->calls[i].task == task)
             xd_runner_resume(t->runner, i);
-}
-
-void xd_tasks_stop(struct xd_tasks *t, unsigned task)
-{
-    if (!t->running[task].task)
-        return;
-    t->running[task].is_stopped = true;
-    stop_calls(t, task);
 }
 
 const struct xd_object *xd_tasks_object(const struct xd_tasks *t, unsigned task)

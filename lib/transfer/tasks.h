@@ -21,7 +21,7 @@ struct xd_tasks;
 
 /*
  * Called on the owner's thread, with no lock held.
- * May call: nothing of the tasks.
+ * May call: xd_tasks_object().
  */
 struct xd_tasks_handler {
     void *user;
@@ -60,9 +60,6 @@ int xd_tasks_start(struct xd_tasks *t, unsigned task,
 
 /* Ask a task for bytes again, of which it had none. */
 void xd_tasks_resume(struct xd_tasks *t, unsigned task);
-
-/* The task ends soon, with CANCELED unless it was done; a free one: nothing. */
-void xd_tasks_stop(struct xd_tasks *t, unsigned task);
 
 /* What is known so far of the object that a task puts; NULL for a free one.  Lives
  * until the next call. */

@@ -2,10 +2,11 @@
 """xdownload put --stripe to stores of unequal speed, against the least time.
 
     python3 tests/bench/put.py [-n RUNS] [--size 1024m] [--copies 2]
-                               [--rates 16,12,8,4] [--extent SIZE] [--readme]
+                               [--extent SIZE] [--readme] [RATES...]
 
-Each store is an nginx of its own that takes objects by WebDAV; lines to them have
-the --rates (in MB/s), each a class of one queue on the loopback of a network namespace.
+Each store is an nginx of its own that takes objects by WebDAV; the lines to them have
+the rates (in MB/s, "16,12,8,4"), each a class of one queue on the loopback of a
+network namespace.
 No store gets two copies of a byte: the least time is the one in which the
 stores, each up to the whole file, take all copies.  Writes build/bench/put.md;
 --readme puts the table into tests/bench/README.md.
@@ -32,7 +33,6 @@ from wan import PATH, Missing, parse_size
 
 CLONE_NEWNET = 0x40000000
 MB = 1e6
-MTU = 1500
 
 
 def least_seconds(size, copies, rates):
@@ -62,24 +62,17 @@ def enter_namespace():
     command("ip", "link", "set", "lo", "up")
 
 
-def limit(ports, rates, rtt_ms):
-    """Each port is sent so much; all other packets pass.  With a round trip packets
-    are those of Ethernet, and their headers have room beside the rates."""
-    command("tc", "qdisc", "add", "dev", "lo", "root", "handle", "1:", "htb")
-    if rtt_ms:
-        command("ip", "link", "set", "lo", "mtu", MTU)
-        rates = [r * (MTU + 14) / (MTU - 52) for r in rates]
+def limit(ports, rates):
+    """Each port is sent so much; all other packets pass."""
+    command("tc", "qdisc", "replace", "dev", "lo", "root", "pfifo")
+    command("tc", "qdisc", "replace", "dev", "lo", "root", "handle", "1:", "htb")
     for i, (port, rate) in enumerate(zip(ports, rates), start=1):
         command("tc", "class", "add", "dev", "lo", "parent", "1:", "classid",
                 f"1:{i}", "htb", "rate", f"{int(rate * 8)}bit", "burst",
-                "128k", "cburst", "128k")
+                "128k", "cburst", "128k", "quantum", "60000")
         command("tc", "filter", "add", "dev", "lo", "parent", "1:", "protocol",
                 "ip", "u32", "match", "ip", "dport", port, "0xffff", "flowid",
                 f"1:{i}")
-        if rtt_ms:
-            command("tc", "qdisc", "add", "dev", "lo", "parent", f"1:{i}",
-                    "handle", f"{i + 1}:", "netem", "limit", "100000", "delay",
-                    f"{rtt_ms}ms")
 
 
 class Store:
@@ -159,25 +152,40 @@ def put(folder, stores, size, a):
             said["bytes_sent"] / (a.copies * size))
 
 
-def measure(folder, rates, size, a):
+def measure(folder, stores, rates, size, a):
+    """A row of the table."""
     least = least_seconds(size, a.copies, rates)
     runs = []
-    with contextlib.ExitStack() as stack:
-        stores = []
-        for i in range(len(rates)):
-            stores.append(Store(folder / f"store-{i}"))
-            stack.callback(stores[-1].close)
-        limit([s.port for s in stores], rates, a.rtt)
-        make_file(folder / "file", size)
-        for _ in range(a.runs):
-            seconds, processor, memory, sent = put(folder, stores, size, a)
-            load = os.getloadavg()[0]
-            print(f"{seconds:.2f} s, {seconds / least:.3f} of the least; "
-                  f"processor {processor:.2f} s, {memory:.0f} MiB; sent "
-                  f"{100 * (sent - 1):.1f} % more than wanted; load {load:.1f}",
-                  flush=True)
-            runs.append((seconds, processor, memory, load))
-    return least, [list(column) for column in zip(*runs)]
+    limit([s.port for s in stores], rates)
+    for _ in range(a.runs):
+        seconds, processor, memory, sent = put(folder, stores, size, a)
+        load = os.getloadavg()[0]
+        print(f"{seconds:.2f} s, {seconds / least:.3f} of the least; processor "
+              f"{processor:.2f} s, {memory:.0f} MiB; sent "
+              f"{100 * (sent - 1):.1f} % more than wanted; load {load:.1f}",
+              flush=True)
+        runs.append((seconds, processor, memory, load))
+    seconds, processor, memory, load = zip(*runs)
+    return [f"{least:.2f} s", f"{median(seconds):.2f} s",
+            f"{median(seconds) / least:.3f} ({min(seconds) / least:.3f}-"
+            f"{max(seconds) / least:.3f})", f"{median(processor):.1f} s",
+            f"{median(memory):.0f} MiB", f"{median(load):.0f}"]
+
+
+def measure_all(folder, a):
+    size = parse_size(a.size)
+    rows = []
+    make_file(folder / "file", size)
+    for text in a.rates or ["16,12,8,4"]:
+        rates = [float(r) * MB for r in common.words(text)]
+        with contextlib.ExitStack() as stack:
+            stores = []
+            for i in range(len(rates)):
+                stores.append(Store(folder / f"{len(rows)}-{i}"))
+                stack.callback(stores[-1].close)
+            rows.append([text.replace(",", ", "),
+                         *measure(folder, stores, rates, size, a)])
+    return rows
 
 
 def main():
@@ -186,9 +194,6 @@ def main():
     common.add_arguments(parser)
     parser.add_argument("--size", default="1024m")
     parser.add_argument("--copies", type=int, default=2)
-    parser.add_argument("--rates", default="16,12,8,4", help="MB/s of each store")
-    parser.add_argument("--rtt", type=float, default=0,
-                        help="milliseconds of a round trip (default: none)")
     parser.add_argument("--extent", help="as put has it")
     parser.add_argument("--storage", default="/dev/shm",
                         help="where file and copies are (default: /dev/shm)")
@@ -196,25 +201,19 @@ def main():
                         help="show each extent")
     parser.add_argument("--readme", action="store_true",
                         help="put the table into tests/bench/README.md")
+    parser.add_argument("rates", nargs="*", help="MB/s of the stores")
     a = parser.parse_args()
     if not find_nginx():
         raise Missing("nginx is not installed")
     common.set_up(a)
-    rates = [float(r) * MB for r in common.words(a.rates)]
     enter_namespace()
     with tempfile.TemporaryDirectory(prefix="xd-bench-",
                                      dir=a.storage) as folder:
-        least, (seconds, processor, memory, load) = measure(
-            Path(folder), rates, parse_size(a.size), a)
-    text = (table(["file", "copies", "MB/s of the stores", "least", "median",
-                   "of the least", "processor", "memory", "load"],
-                  [[a.size, str(a.copies), a.rates.replace(",", ", "),
-                    f"{least:.2f} s", f"{median(seconds):.2f} s",
-                    f"{median(seconds) / least:.3f} "
-                    f"({min(seconds) / least:.3f}-{max(seconds) / least:.3f})",
-                    f"{median(processor):.1f} s", f"{median(memory):.0f} MiB",
-                    f"{median(load):.1f}"]])
-            + f"\n\nMedian of {a.runs}.  " + common.conditions())
+        rows = measure_all(Path(folder), a)
+    text = (f"{a.size} in {a.copies} copies, median of {a.runs}.\n\n"
+            + table(["MB/s of the stores", "least", "median", "of the least",
+                     "processor", "memory", "load of the machine"], rows)
+            + "\n\n" + common.conditions())
     (a.out / "put.md").write_text(text + "\n")
     if a.readme:
         common.publish("bench-put", text)

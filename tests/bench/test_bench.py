@@ -12,6 +12,7 @@ import pytest
 
 import agree
 import common
+import put
 from bench import summary
 
 pytestmark = [pytest.mark.slow, pytest.mark.plain]
@@ -100,6 +101,23 @@ def test_many_small_files_are_measured(tmp_path):
     assert all(float(cell.split(",")[0]) > 0.08 for row in rows for cell in row)
 
 
+def test_an_upload_is_held_against_the_least_time(tmp_path):
+    run("put.py", tmp_path, "--size", "8m", "--storage", tmp_path, "8,4,2,2",
+        "8,1,1")
+    rows = [x.split("|") for x in (tmp_path / "put.md").read_text().splitlines()
+            if re.match(r"\| 8, ", x)]
+    assert len(rows) == 2
+    assert all(float(row[4].split()[0]) > 0.95 for row in rows)
+
+
+@pytest.mark.parametrize("rates, seconds", [
+    ([4, 3, 2, 1], 20), ([1, 2, 3, 4], 20),  # together
+    ([20, 2, 1, 1], 25),  # one has all of it, the others share the second copy
+    ([9, 1], 100)])
+def test_no_store_takes_more_than_the_file(rates, seconds):
+    assert put.least_seconds(100, 2, rates) == seconds
+
+
 def test_loopback_is_measured(tmp_path):
     run("loopback.py", tmp_path, "--size", "16", "--storage", tmp_path)
     text = (tmp_path / "loopback.md").read_text()
@@ -174,6 +192,7 @@ def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
     ("bench-wan", "README.md"),
     ("bench-connections", "tests/bench/README.md"),
     ("bench-sets", "tests/bench/README.md"),
+    ("bench-put", "tests/bench/README.md"),
     ("bench-agree", "lib/README.md"),
     ("bench-sweep", "examples/paper/README.md")])
 def test_a_table_has_its_place_in_a_document(name, document):

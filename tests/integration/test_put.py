@@ -380,6 +380,9 @@ def test_whenever_it_is_killed(lab, seed):
     (["film.bin", "--to", "http://127.0.0.1:1/a/", "--to",
       "http://127.0.0.1:1/a/"], "twice"),
     (["film.bin", "--to", "http://127.0.0.1:1/a/", "-o", "-"], "--output"),
+    (["film.bin", "--to", "http://127.0.0.1:1/a/", "-o", "film.bin",
+      "--force"], "the name of the file"),
+    ([], "put needs a file"),
 ])
 def test_mistakes_are_answered(lab, words, said):
     source(lab, 1000)
@@ -443,8 +446,26 @@ def test_a_store_that_has_a_copy_gets_no_other(lab):
         assert put(lab, [d]).rc == 0
         run = add(lab, [d])
         assert run.rc == 1
-        assert "of extents is missing" in run.err
+        assert "of an extent is missing" in run.err
+        assert "have the same bytes already" in run.err
+        # Nothing has come of it, and nothing has to go on.
+        assert 'name="upload"' not in lab.path(
+            "film.bin.private.xnd").read_text()
         assert len(d.objects) == 1
+
+
+@pytest.mark.parametrize("words", [["add"], ["check", "--full", "--heal"]],
+                         ids=" ".join)
+def test_the_file_is_not_taken_for_its_manifest(lab, words):
+    """The private manifest has the name of either."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None) as (first, second):
+        assert put(lab, [first]).rc == 0
+        first.objects.clear()
+        run = lab.xdownload(*words, "film.bin", *to([second]), report=False)
+        assert run.rc in (1, 3), run
+        assert lab.read("film.bin") == data
+        assert not second.objects
 
 
 def test_what_is_added_is_proved_by_the_hashes(lab):
@@ -516,6 +537,7 @@ def test_the_copies_of_a_dead_depot_are_replaced(lab):
                              report=False).rc == 1
         run = heal(lab, [new], "--retry", "1")
         assert run.rc == 0, run.err
+        assert len(new.objects) == 3  # of the same lengths
         assert all(len(urls) == 2 and not any(dead in u for u in urls)
                    for urls in replicas(lab).values())
         assert lab.xdownload("check", "film.bin.xnd", report=False).rc == 0
@@ -539,6 +561,78 @@ def test_flipped_bytes_are_found_and_replaced(lab):
         assert len(urls) == 2 and not any(str(bad.port) in u for u in urls)
         assert lab.xdownload("check", "--full", "film.bin.xnd",
                              report=False).rc == 0
+
+
+def test_what_was_replaced_is_removed(lab):
+    """But for what the private manifest does not say to be ours."""
+    source(lab, 3 * MIB)
+    with stores(None, None, None) as (first, bad, new):
+        assert put(lab, [first, bad], "--extent", "1m").rc == 0
+        for i in (0, 1):
+            path = next(p for p in bad.objects if p.endswith(f"-{i * MIB}"))
+            bad.objects[path] = bytes(MIB)
+        # The first is one whose name no upload gives.
+        old = next(p for p in bad.objects if p.endswith("-0"))
+        bad.objects["/dav/other"] = bad.objects.pop(old)
+        for name in ("film.bin.xnd", "film.bin.private.xnd"):
+            at = lab.path(name)
+            at.write_text(at.read_text().replace(
+                f"{bad.port}{old}<", f"{bad.port}/dav/other<"))
+        run = heal(lab, [new], "--full")
+        assert run.rc == 0, run.err
+        assert sorted(p.rsplit("-")[-1] for p in bad.objects) == [
+            "/dav/other", str(2 * MIB)]
+        assert 'name="upload"' not in lab.path(
+            "film.bin.private.xnd").read_text()
+        assert lab.xdownload("check", "film.bin.xnd", report=False).rc == 0
+
+
+def test_without_a_private_manifest_nothing_is_removed(lab):
+    source(lab, MIB)
+    with stores(None, None, None) as (first, bad, new):
+        assert put(lab, [first, bad]).rc == 0
+        lab.path("film.bin.private.xnd").unlink()
+        path = next(iter(bad.objects))
+        bad.objects[path] = bytes(MIB)
+        assert heal(lab, [new]).rc == 0
+        assert list(bad.objects) == [path]
+        assert not any(c == "DELETE" for c, _ in bad.requests)
+
+
+@pytest.mark.parametrize("how", ["refused", "killed", "interrupted"])
+def test_what_cannot_be_removed_is_said_or_noted(lab, how):
+    source(lab, MIB)
+    with stores(None, None, None) as (first, bad, new):
+        assert put(lab, [first, bad]).rc == 0
+        path = next(iter(bad.objects))
+        bad.objects[path] = bytes(MIB)
+        if how == "refused":
+            bad.refused["DELETE"] = 403
+            run = heal(lab, [new])
+            assert run.rc == 0 and "could not be removed" in run.err
+            assert "403" in run.err and path in bad.objects
+            return
+        bad.holds.add("DELETE")
+        run = lab.start("check", "film.bin.xnd", "--heal", *to([new]),
+                        report=False)
+        wait_until(lambda: bad.held, "it is removed")
+        began = time.monotonic()
+        if how == "killed":
+            run.kill()
+            run.popen.wait()
+        else:
+            run.send(signal.SIGINT)
+            assert run.wait().rc == 0  # all copies are there
+            assert time.monotonic() - began < 3
+        assert f"127.0.0.1:{bad.port}" not in lab.read("film.bin.xnd").decode()
+        bad.holds.clear()
+        # What is noted is removed by drop, after a proof.
+        run = lab.xdownload("drop", "film.bin.xnd", "--from",
+                            f"127.0.0.1:{bad.port}", report=False)
+        assert run.rc == 0, run.err
+        assert not bad.objects
+        assert 'name="upload"' not in lab.path(
+            "film.bin.private.xnd").read_text()
 
 
 def test_no_store_gets_the_second_copy_of_the_same_bytes(lab):

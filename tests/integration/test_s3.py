@@ -368,6 +368,30 @@ def test_servers_that_people_run_take_a_file(lab, name, size):
 
 
 @pytest.mark.slow
+def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(lab):
+    with server(lab, "versitygw") as (endpoint, objects):
+        def parts():
+            return [p for p in (lab.folder / "objects").rglob("*")
+                    if p.is_file() and "multipart" in str(p)]
+
+        def started():
+            return parts() and re.search(r"pending \d+ s3://\S+ \S+ - [^-\s]",
+                                         lab.read("film.private.xnd").decode())
+        data = bytes_of(LARGE, 7)
+        lab.path("film.bin").write_bytes(data)
+        words = ["put", "film.bin", "--to", "s3://bkt/dir", "--s3-endpoint",
+                 endpoint, "--s3-part-size", "5m", "-o", "film.xnd"]
+        run = lab.start(*words, "--limit-rate", "3m", report=False)
+        wait_until(started, "a part is there")
+        run.kill()
+        run.popen.wait()
+        assert parts()
+        run = lab.xdownload(*words, report=False)
+        assert_put(lab, run, data, objects())
+        assert not parts()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("key, words", [
     ("AWS_SECRET_ACCESS_KEY", "check s3-secret-key"),
     ("AWS_ACCESS_KEY_ID", "does not know the access key")])

@@ -107,8 +107,7 @@ static int make_requests(struct xd_probe *p, struct xd_error *err)
 {
     const struct xd_model_file *f = &p->manifest->files[p->file];
 
-    for (size_t i = 0; i < f->n_extents; i++)
-        p->n += f->extents[i].n_replicas;
+    p->n = xd_model_n_replicas(f);
     if (p->n == 0)
         return 0;
     p->rows = xd_alloc(p->n, sizeof *p->rows);

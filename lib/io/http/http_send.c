@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "base/alloc.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "io/http/http_callbacks.h"
 #include "io/http/http_reply.h"
+#include "io/window.h"
 #include "os/clock.h"
 
 /* From here on the status of an answer says that the body is not wanted. */
@@ -215,18 +215,16 @@ bool xd_http_send_set_callbacks(struct xd_http_fetch *f)
 /* The kernel takes megabytes at once, which a slow line carries for minutes. */
 bool xd_http_send_has_moved(struct xd_http_fetch *f)
 {
-#ifdef TIOCOUTQ
     const int before = f->send.queued;
+    int now;
 
     if (f->request.sends == NULL || f->request.sends->length == 0 ||
-        f->connect.phase != XD_HTTP_ASKED || f->send.fd < 0 ||
-        ioctl(f->send.fd, TIOCOUTQ, &f->send.queued) < 0)
+        f->connect.phase != XD_HTTP_ASKED || f->send.fd < 0)
         return false;
+    now = xd_window_unconfirmed(f->send.fd);
+    if (now >= 0)
+        f->send.queued = now;
     return f->send.queued != before;
-#else
-    (void)f;
-    return false;
-#endif
 }
 
 /* ---- the answer ---- */

@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "io/ibp/ibp_end.h"
+#include "io/window.h"
 
 /* Seconds that a depot may take for a command: what LoRS gives it; and for STORE,
  * in which some depots count the time that its body takes: a day.  Our own silence
@@ -221,14 +221,11 @@ bool xd_ibp_send_body(struct xd_ibp_request *q)
 
 void xd_ibp_send_watch(struct xd_ibp_request *q)
 {
-#ifdef TIOCOUTQ
-    int unsent = 0;
+    const int unsent =
+        q->step == XD_IBP_COUNTS ? xd_window_unconfirmed(q->fd) : -1;
 
-    if (q->step != XD_IBP_COUNTS || ioctl(q->fd, TIOCOUTQ, &unsent) != 0)
+    if (unsent < 0)
         return;
     q->made_progress |= unsent != q->unsent;
     q->unsent = unsent;
-#else
-    (void)q;
-#endif
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/object_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "publish/inventory.h"
+
+#define RANDOM_DIGITS ((size_t)XD_INVENTORY_NAME_SIZE - 1)
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int xd_object_names_of(struct xd_object_names *out,
+                       const struct xd_model_file *f, const bool *dropped,
+                       struct xd_error *err)
+{
+    const size_t n = xd_model_n_replicas(f);
+
+    *out = (struct xd_object_names){
+        .list = xd_alloc(2 * n + 1, sizeof(const char *))};
+    if (!out->list)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        const char *manage = xd_model_manage(f, i);
+
+        if (dropped[i])
+            continue;
+        out->list[out->n++] = xd_model_replica_row(f, i).url;
+        if (manage)
+            out->list[out->n++] = manage;
+    }
+    qsort(out->list, out->n, sizeof *out->list, by_text);
+    return 0;
+}
+
+bool xd_object_names_have(const struct xd_object_names *names, const char *name)
+{
+    return bsearch(&name, names->list, names->n, sizeof *names->list,
+                   by_text) != NULL;
+}
+
+void xd_object_names_fini(struct xd_object_names *names)
+{
+    xd_free(names->list);
+}
+
+bool xd_is_of_upload(const char *manage)
+{
+    const char *slash = strrchr(manage, '/');
+    const char *name = slash ? slash + 1 : manage;
+    struct xd_url url;
+
+    if (xd_url_parse(&url, manage) && url.scheme == XD_SCHEME_IBP)
+        return true;
+    return strspn(name, "0123456789abcdef") == RANDOM_DIGITS &&
+           name[RANDOM_DIGITS] == '-' && name[RANDOM_DIGITS + 1] != '\0' &&
+           name[RANDOM_DIGITS + 1 +
+                strspn(name + RANDOM_DIGITS + 1, "0123456789")] == '\0';
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/replaced.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "publish/object_names.h"
+
+static const struct xd_store *store_of(struct xd_replaced *r,
+                                       const char *manage)
+{
+    struct xd_upload *u = r->upload;
+    const struct xd_store *store = NULL;
+    struct xd_error ignored;
+
+    for (size_t i = 0; i < u->n_workers; i++)
+        if (xd_store_has(u->workers[i].store, manage))
+            return u->workers[i].store;
+    (void)xd_stores_make(&store, &r->stores, manage, &u->options, &ignored);
+    return store;
+}
+
+/* One object may be that of several replicas. */
+static bool has_job(const struct xd_replaced *r, const char *manage)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (strcmp(r->objects[i].manage, manage) == 0)
+            return true;
+    return false;
+}
+
+static int note(struct xd_replaced *r, const char *manage, uint64_t begin,
+                struct xd_error *err)
+{
+    const struct xd_store *store = store_of(r, manage);
+    struct xd_object *o = &r->objects[r->n];
+
+    if (!store)
+        return 0;
+    o->manage = xd_strdup(manage);
+    if (!o->manage)
+        return xd_fail_nomem(err);
+    r->jobs[r->n++] =
+        (struct xd_job){.store = store, .kind = XD_TASK_DELETE, .object = o};
+    return xd_inventory_set_pending(r->upload->inventory, begin, o, err);
+}
+
+static int note_all(struct xd_replaced *r, const struct xd_object_names *kept,
+                    struct xd_error *err)
+{
+    const struct xd_heal *h = &r->upload->heal;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
+        const struct xd_model_extent *e = &h->file->extents[i];
+
+        for (size_t k = 0; rc == 0 && k < e->n_replicas; k++) {
+            const size_t place = e->first_replica + k;
+            const char *manage = xd_model_manage(h->file, place);
+
+            if (h->dropped[place] && manage && xd_is_of_upload(manage) &&
+                !xd_object_names_have(kept, manage) && !has_job(r, manage))
+                rc = note(r, manage, e->offset, err);
+        }
+    }
+    return rc;
+}
+
+int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
+                            struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    struct xd_object_names kept;
+    size_t n;
+    int rc;
+
+    *out = (struct xd_replaced){.upload = u};
+    if (!h->file || !xd_inventory_is_private(u->inventory))
+        return 0;
+    n = xd_model_n_replicas(h->file);
+    out->objects = xd_alloc(n + 1, sizeof *out->objects);
+    out->jobs = xd_alloc(n + 1, sizeof *out->jobs);
+    if (!out->objects || !out->jobs)
+        return xd_fail_nomem(err);
+    rc = xd_object_names_of(&kept, h->file, h->dropped, err);
+    if (rc == 0)
+        rc = note_all(out, &kept, err);
+    xd_object_names_fini(&kept);
+    if (out->n > 0)
+        xd_inventory_begin_drop(u->inventory);
+    return rc;
+}
+
+static void report(const struct xd_replaced *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct xd_job *job = &r->jobs[i];
+
+        if (job->has_ended && !job->is_done && job->error)
+            xd_log(
+                &r->upload->log, XD_LOG_WARN,
+                "an object that was replaced could not be removed, and is not "
+                "named any more: %s",
+                xd_kept_error_get(job->error).msg);
+    }
+}
+
+void xd_replaced_remove(struct xd_replaced *r)
+{
+    struct xd_upload *u = r->upload;
+    struct xd_options o;
+    struct xd_error ignored;
+
+    if (r->n == 0 || xd_options_copy(&o, &u->options) < 0)
+        return;
+    xd_options_set_cancel(&o, u->removal);
+    if (o.max_time > 0)
+        o.max_time -= xd_earlier(xd_now() - u->started, o.max_time - 1);
+    (void)xd_jobs_run(r->jobs, r->n, &o, &ignored);
+    xd_options_fini(&o);
+    report(r);
+    xd_mutex_lock(&u->lock);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->jobs[i].has_ended)
+            xd_inventory_unset_pending(u->inventory, r->objects[i].manage);
+    xd_mutex_unlock(&u->lock);
+}
+
+void xd_replaced_fini(struct xd_replaced *r)
+{
+    xd_jobs_fini(r->jobs, r->n);
+    for (size_t i = 0; i < r->n; i++)
+        xd_object_fini(&r->objects[i]);
+    xd_free(r->objects);
+    xd_free(r->jobs);
+    xd_stores_fini(&r->stores);
+}
