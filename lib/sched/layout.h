@@ -20,10 +20,15 @@
 #include "base/range.h"
 #include "base/time.h"
 
+/* Tiers are numbers below this.  A depot is asked for a byte only if no depot
+ * that is not dropped holds that byte in a lower tier (sched.h). */
+#define XD_TIERS 4
+
 struct xd_holding {
-    struct xd_range *held; /* ascending, disjoint, not empty */
+    struct xd_range *held; /* ascending, disjoint, not empty; they may touch */
     size_t n_held;
     unsigned max_lanes; /* fetches at a time; 0: as many as there are lanes */
+    uint8_t *tiers;     /* of each in `held`; NULL: all 0 */
 };
 
 /* What earlier downloads learned of a depot's connections, or of its requests

@@ -52,6 +52,22 @@
  * in order of preference, and there is one more in use at once as long as there
  * are fewer than max_open.  The ends of what it holds are cuts from then on.
  *
+ * Tiers.  A depot holds each of its bytes in a tier; caches of an origin hold
+ * what they are asked for first in tier 0, say, and the origin all in tier 2.
+ *
+ *     cache 0   |==tier 0==|--tier 1--|--tier 1--|==tier 0==|
+ *     cache 1   |--tier 1--|==tier 0==|==tier 0==|--tier 1--|
+ *     origin    |..................tier 2...................|
+ *
+ * A depot is asked for a byte only if no depot that was not dropped, banned or
+ * found not to have it holds that byte in a lower tier: for all that is said
+ * here of what depots hold, and for policies, it does not hold it otherwise.  So
+ * one that holds nothing in the lowest tier of any missing byte is not opened.
+ * When the last holder of a byte in its tier is dropped, the depots of the next
+ * tier hold the byte at once; when one is taken back they no longer do, but
+ * their fetches that run go on.  A depot is the only holder of a byte, and is
+ * asked for as long as `patience` says, if no other holds it in any tier.
+ *
  * A depot that knows no ranges is used only for bytes that no usable depot
  * holds which knows ranges and has delivered before: one fetch at a time, from
  * the first such byte that is missing to the last, or to the next cut.  Depots
@@ -148,11 +164,14 @@ enum xd_sched_event_kind {
                        never stored; it is missing again */
     XD_EV_LOST,     /* depot: does not have `range` after all (no fetch of it
                        there is in flight) */
-    XD_EV_HOLDS,    /* depot: has `range` after all, which it had LOST */
+    XD_EV_HOLDS,    /* depot: has `range` after all, which it had LOST, in the
+                       tier that it had then */
     XD_EV_JOINED,   /* depot: can be asked for `range` as well, which it holds
-                       in one object, for at most max_lanes fetches at a time
-                       (0: as before).  A new depot has the number after the
-                       last; one that was given up or banned is used again */
+                       in one object and in `tier`, for at most max_lanes
+                       fetches at a time (0: as before).  A new depot has the
+                       number after the last; one that was given up or banned is
+                       used again.  What it held of the range is in that tier
+                       from then on */
     XD_EV_EXTENDED, /* range: is wanted as well; it begins where what was wanted
                        ends, which is a cut from then on, and no depot holds it
                        yet.  Not for a policy with blocks, nor with readers */
@@ -186,6 +205,7 @@ struct xd_sched_event {
     xd_usec due;         /* XD_NEVER: when no other reader wants anything */
     uint64_t bytes_per_s;
     unsigned max_lanes;
+    uint8_t tier;             /* JOINED */
     enum xd_ping_result ping; /* PINGED */
     xd_usec round_trip;       /* PINGED and ANSWERED */
 };

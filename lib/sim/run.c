@@ -257,7 +257,7 @@ int xd_run_begin(struct xd_run *r)
     layout.depots = xd_alloc(r->scenario->n_depots, sizeof *layout.depots);
     rc = layout.depots ? cut_objects(r->o, &layout) : XD_E_NOMEM;
     for (size_t i = 0; layout.depots && i < r->n_joined; i++)
-        layout.depots[i] = (struct xd_holding){&r->whole, 1, 0};
+        layout.depots[i] = (struct xd_holding){.held = &r->whole, .n_held = 1};
     if (rc == 0)
         rc = xd_driver_begin(&r->driver, &layout, &r->o->sched, r->whole);
     xd_free(layout.depots);

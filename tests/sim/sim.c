@@ -439,8 +439,10 @@ static void start(struct sim *s)
         static struct xd_range held[SIM_DEPOTS][SIM_BYTES / 2];
 
         memcpy(held[i], s->sc->depots[i].held, sizeof held[i]);
-        holdings[i] = (struct xd_holding){held[i], s->sc->depots[i].n_held,
-                                          s->sc->depots[i].max_lanes};
+        holdings[i] =
+            (struct xd_holding){.held = held[i],
+                                .n_held = s->sc->depots[i].n_held,
+                                .max_lanes = s->sc->depots[i].max_lanes};
         if (s->sc->size_is_unknown) {
             holdings[i].held = &everything;
             holdings[i].n_held = 1;

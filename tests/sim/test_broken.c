@@ -269,7 +269,7 @@ START_TEST(an_end_that_comes_twice_is_noticed)
                                  .block_bytes = 10,
                                  .max_failures = 1};
     struct xd_range whole = {0, 10};
-    struct xd_holding holding = {&whole, 1, 0};
+    struct xd_holding holding = {.held = &whole, .n_held = 1};
     struct xd_layout layout = {.size = 10, .depots = &holding, .n_depots = 1};
     struct xd_sched_action open = {.kind = XD_DO_OPEN};
     struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};
@@ -294,7 +294,7 @@ START_TEST(bytes_that_are_assigned_to_no_request_are_noticed)
                                  .block_bytes = 10,
                                  .max_failures = 1};
     struct xd_range whole = {0, 20}, first = {0, 10}, more = {5, 11};
-    struct xd_holding holding = {&whole, 1, 0};
+    struct xd_holding holding = {.held = &whole, .n_held = 1};
     struct xd_layout layout = {.size = 20, .depots = &holding, .n_depots = 1};
     struct xd_sched_action open = {.kind = XD_DO_OPEN};
     struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = first};
@@ -323,7 +323,7 @@ START_TEST(a_fetch_that_is_shortened_to_more_or_to_nothing_is_noticed)
                                  .max_failures = 1};
     static const uint64_t ends[] = {2, 4, 10, 11};
     struct xd_range whole = {0, 10};
-    struct xd_holding holding = {&whole, 1, 0};
+    struct xd_holding holding = {.held = &whole, .n_held = 1};
     struct xd_layout layout = {.size = 10, .depots = &holding, .n_depots = 1};
     struct xd_sched_action open = {.kind = XD_DO_OPEN};
     struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};
@@ -355,7 +355,8 @@ START_TEST(an_eleventh_request_in_vain_is_noticed)
                                  .block_bytes = 10,
                                  .max_failures = 10};
     struct xd_range whole = {0, 10};
-    struct xd_holding holdings[] = {{&whole, 1, 0}, {&whole, 1, 0}};
+    struct xd_holding holdings[] = {{.held = &whole, .n_held = 1},
+                                    {.held = &whole, .n_held = 1}};
     struct xd_layout layout = {.size = 10, .depots = holdings, .n_depots = 2};
     struct xd_sched_action open = {.kind = XD_DO_OPEN};
     struct xd_sched_action fetch = {.kind = XD_DO_FETCH, .range = whole};

@@ -21,7 +21,10 @@ static struct xd_sched *new_sched(void)
     static struct xd_range all[2] = {{0, SIZE}, {SIZE / 2, SIZE}};
     static uint64_t cuts[] = {70, 130, 200, 290};
     struct xd_holding depots[DEPOTS] = {
-        {&all[0], 1, 0}, {&all[1], 1, 1}, {&all[0], 1, 0}, {&all[0], 1, 2}};
+        {.held = &all[0], .n_held = 1},
+        {.held = &all[1], .n_held = 1, .max_lanes = 1},
+        {.held = &all[0], .n_held = 1},
+        {.held = &all[0], .n_held = 1, .max_lanes = 2}};
     struct xd_layout layout = {.size = SIZE,
                                .cuts = cuts,
                                .n_cuts = 4,

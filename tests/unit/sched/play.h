@@ -33,7 +33,7 @@ static inline void play_init(struct play *p, const struct xd_policy *policy,
     memset(p, 0, sizeof *p);
     p->whole = p->wanted = (struct xd_range){0, size};
     for (unsigned i = 0; i < n_depots; i++)
-        p->holdings[i] = (struct xd_holding){&p->whole, 1, 0};
+        p->holdings[i] = (struct xd_holding){.held = &p->whole, .n_held = 1};
     p->layout = (struct xd_layout){
         .size = size, .depots = p->holdings, .n_depots = n_depots};
     p->o = (struct xd_sched_options){.policy = policy,

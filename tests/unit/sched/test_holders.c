@@ -8,7 +8,7 @@ static struct xd_range stripes[8];
 static void holds_only(struct play *p, unsigned i, uint64_t begin, uint64_t end)
 {
     stripes[i] = (struct xd_range){begin, end};
-    p->holdings[i] = (struct xd_holding){&stripes[i], 1, 0};
+    p->holdings[i] = (struct xd_holding){.held = &stripes[i], .n_held = 1};
 }
 
 START_TEST(the_first_depots_by_preference_are_opened)
@@ -49,7 +49,7 @@ START_TEST(a_byte_whose_holder_rests_in_reserve_is_passed_over)
 
     play_init(&p, &xd_policy_basic, 4, 120);
     for (unsigned i = 0; i < 4; i++)
-        p.holdings[i] = (struct xd_holding){&held[i], 1, 0};
+        p.holdings[i] = (struct xd_holding){.held = &held[i], .n_held = 1};
     p.o.max_open = 1;
     play_start(&p);
     expect_opened(&p, 1);
@@ -249,8 +249,8 @@ START_TEST(a_byte_from_anyone_renews_the_patience_with_the_only_holder)
     struct play p;
 
     play_init(&p, &xd_policy_basic, 2, 1000);
-    p.holdings[0] = (struct xd_holding){&front, 1, 0};
-    p.holdings[1] = (struct xd_holding){&rear, 1, 0};
+    p.holdings[0] = (struct xd_holding){.held = &front, .n_held = 1};
+    p.holdings[1] = (struct xd_holding){.held = &rear, .n_held = 1};
     p.o.max_failures = 1;
     p.o.patience = 10 * XD_SECOND;
     play_start(&p);
@@ -724,7 +724,7 @@ START_TEST(one_that_rests_makes_room_before_one_that_is_awake)
     struct xd_range first[] = {{0, 10}, {20, 60}};
 
     play_init(&p, &xd_policy_basic, 3, 60);
-    p.holdings[0] = (struct xd_holding){first, 2, 0};
+    p.holdings[0] = (struct xd_holding){.held = first, .n_held = 2};
     holds_only(&p, 1, 10, 20);
     holds_only(&p, 2, 10, 20);
     p.o.max_open = 2;
@@ -750,7 +750,7 @@ START_TEST(one_that_the_window_stops_makes_room_for_the_next_bytes_holder)
     struct xd_range first[] = {{0, 10}, {20, 40}};
 
     play_init(&p, &xd_policy_basic, 2, 40);
-    p.holdings[0] = (struct xd_holding){first, 2, 0};
+    p.holdings[0] = (struct xd_holding){.held = first, .n_held = 2};
     holds_only(&p, 1, 10, 20);
     p.o.max_open = 1;
     p.o.block_bytes = 5;

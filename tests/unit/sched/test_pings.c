@@ -255,7 +255,7 @@ static void begin_a_hundred_thousand(void)
     ck_assert_ptr_nonnull(holdings);
     begin(&xd_policy_adaptive, 60, 64);
     for (unsigned i = 0; i < N; i++)
-        holdings[i] = (struct xd_holding){&p.whole, 1, 0};
+        holdings[i] = (struct xd_holding){.held = &p.whole, .n_held = 1};
     p.layout.depots = holdings;
     p.layout.n_depots = N;
     play_start(&p);

@@ -100,7 +100,7 @@ START_TEST(progress_with_stripes_that_interleave)
     stripes = calloc(n * BLOCKS, sizeof *stripes);
     ck_assert_ptr_nonnull(stripes);
     for (unsigned i = 0; i < n; i++) {
-        p.holdings[i] = (struct xd_holding){stripes + i * BLOCKS, 0, 0};
+        p.holdings[i] = (struct xd_holding){.held = stripes + i * BLOCKS};
         for (uint64_t b = 0; b < BLOCKS; b++)
             if (b % n == i || (b + 1) % n == i)
                 p.holdings[i].held[p.holdings[i].n_held++] =
@@ -155,7 +155,7 @@ static uint64_t steps_to_the_last_of(unsigned n, const struct xd_policy *policy)
 
     ck_assert_ptr_nonnull(holdings);
     for (unsigned i = 0; i < n; i++)
-        holdings[i] = (struct xd_holding){&whole, 1, 0};
+        holdings[i] = (struct xd_holding){.held = &whole, .n_held = 1};
     s = xd_sched_new(&layout, &o, whole, &ledger);
     ck_assert_ptr_nonnull(s);
     while (a = xd_sched_next(s, now),

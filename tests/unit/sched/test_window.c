@@ -485,7 +485,7 @@ static void with_gap(struct play *p, struct xd_range held[2])
     held[0] = (struct xd_range){0, 500};
     held[1] = (struct xd_range){600, 1000};
     play_init(p, &xd_policy_basic, 1, 1000);
-    p->holdings[0] = (struct xd_holding){held, 2, 0};
+    p->holdings[0] = (struct xd_holding){.held = held, .n_held = 2};
     p->o.window_bytes = 40;
     p->o.has_gaps = true;
     play_start(p);
