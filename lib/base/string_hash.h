@@ -8,4 +8,7 @@
 
 uint64_t xd_string_hash(const char *s, size_t len);
 
+/* That of a string and `len` bytes behind it, from the string's own hash. */
+uint64_t xd_string_hash_more(uint64_t hash, const char *s, size_t len);
+
 #endif
