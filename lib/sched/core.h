@@ -45,6 +45,8 @@ struct xd_sched {
     uint64_t *cuts;
     void *policy;
     bool size_is_unknown;
+    struct xd_rangeset covered[XD_TIERS]; /* tiers.c */
+    bool is_out_of_memory;                /* since the last event began */
     unsigned windows_capacity;
     struct xd_horizon horizon;
     struct xd_rangeset
@@ -139,6 +141,33 @@ void xd_core_forget_searches(struct xd_sched *s);
 bool xd_core_has_work(struct xd_sched *s, unsigned depot);
 unsigned xd_core_find_worker(struct xd_sched *s,
                              const struct xd_depot_set *set);
+
+/* ---- tiers.c ---- */
+
+/* All of these give 0 or NOMEM; who holds what has changed when report() says so
+ * to the policy. */
+
+/* A depot of the layout has `r` in that tier; fill() makes depots hold what was
+ * noted. */
+int xd_tiers_note(struct xd_sched *s, unsigned depot, struct xd_range r,
+                  unsigned tier);
+int xd_tiers_fill(struct xd_sched *s, struct xd_range r);
+
+/* The depot has `r` in that tier; it does not have it; it has it again. */
+int xd_tiers_hold(struct xd_sched *s, unsigned depot, struct xd_range r,
+                  unsigned tier);
+int xd_tiers_lose(struct xd_sched *s, unsigned depot, struct xd_range r);
+int xd_tiers_regain(struct xd_sched *s, unsigned depot, struct xd_range r);
+
+/* A depot was dropped, or taken back. */
+int xd_tiers_leave(struct xd_sched *s, unsigned depot);
+int xd_tiers_enter(struct xd_sched *s, unsigned depot);
+
+void xd_tiers_report(struct xd_sched *s);
+
+/* A depot that joins where there are tiers. */
+int xd_tiers_know(struct xd_sched *s, unsigned depot);
+void xd_tiers_fini(struct xd_tiers *t);
 
 /* ---- standing.c ---- */
 

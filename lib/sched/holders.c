@@ -173,19 +173,23 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
     return end;
 }
 
-/* As far as a depot other than `depot` holds the bytes; `byte` itself if none
- * does. */
+/* As far as a depot other than `depot` has the bytes, in whatever tier; `byte`
+ * itself if none does. */
 static uint64_t spared_to(const struct xd_book *b, unsigned depot,
                           uint64_t byte)
 {
-    uint64_t end = byte;
-    unsigned i = next_holder(b, &b->usable, 0, byte, &end);
+    unsigned i = xd_depot_set_next(&b->usable, 0);
 
-    if (i == depot) {
-        end = byte;
-        next_holder(b, &b->usable, depot + 1, byte, &end);
+    for (; i < b->n_depots; i = xd_depot_set_next(&b->usable, i + 1)) {
+        struct xd_range run =
+            xd_rangeset_next(xd_holder_has(&b->depots[i]),
+                             (struct xd_range){byte, b->wanted.end});
+
+        ++*b->steps;
+        if (i != depot && run.begin == byte)
+            return run.end;
     }
-    return end;
+    return byte;
 }
 
 bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)
@@ -195,8 +199,9 @@ bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)
     while (!xd_range_is_empty(rest)) {
         struct xd_range gap =
             xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED, rest);
-        struct xd_range run = xd_rangeset_next(
-            &b->depots[depot].held, (struct xd_range){gap.begin, rest.end});
+        struct xd_range run =
+            xd_rangeset_next(xd_holder_has(&b->depots[depot]),
+                             (struct xd_range){gap.begin, rest.end});
 
         rest.begin = run.begin;
         if (rest.begin >= gap.end)

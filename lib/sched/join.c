@@ -48,7 +48,7 @@ static int add_depot(struct xd_sched *s)
     b->depots[n].idle_to = b->wanted.begin;
     b->n_depots++;
     rename_none(b, n);
-    return 0;
+    return b->has_tiers ? xd_tiers_know(s, n) : 0;
 }
 
 /* One more depot may be in use at once. */
@@ -143,8 +143,8 @@ int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev)
         return XD_E_NOMEM;
     d = &s->book.depots[ev->depot];
     d->max_lanes = stricter(d->max_lanes, ev->max_lanes);
-    if (xd_rangeset_add(&d->held, range) < 0 || add_cut(s, range.begin) < 0 ||
-        add_cut(s, range.end) < 0)
+    if (xd_tiers_hold(s, ev->depot, range, ev->tier) < 0 ||
+        add_cut(s, range.begin) < 0 || add_cut(s, range.end) < 0)
         return XD_E_NOMEM;
     if (d->state == XD_HOLDER_DROPPED || !is_added(s, range))
         xd_rangeset_fini(&s->unavailable);
@@ -152,5 +152,6 @@ int xd_core_join(struct xd_sched *s, const struct xd_sched_event *ev)
         xd_core_take_back(s, ev->depot);
     xd_core_forget_searches(s);
     XD_NOTIFY(s, lost, ev->depot);
+    xd_tiers_report(s);
     return 0;
 }

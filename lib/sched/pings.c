@@ -21,12 +21,13 @@
  * a ping costs more time than a choice would save. */
 #define FEW 1.5
 
-/* Whether every depot holds all that is wanted; else those that hold a byte are
- * too few to choose from. */
+/* Whether every depot that holds anything holds all that is wanted; else those
+ * that hold a byte are too few to choose from. */
 static bool are_mirrors(const struct xd_book *b)
 {
     for (unsigned i = 0; i < b->n_depots; i++)
-        if (!xd_rangeset_contains(&b->depots[i].held, b->wanted))
+        if ((!b->has_tiers || b->depots[i].held.n > 0) &&
+            !xd_rangeset_contains(&b->depots[i].held, b->wanted))
             return false;
     return true;
 }

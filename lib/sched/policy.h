@@ -40,9 +40,20 @@ enum xd_nearness {
     XD_CANNOT_BE_PINGED
 };
 
+/* What a depot has, where there are tiers. */
+struct xd_tiers {
+    struct xd_rangeset has;          /* in any of them, of what is wanted */
+    struct xd_rangeset in[XD_TIERS]; /* which bytes are in each, those that it
+                                        does not have too */
+    bool is_changed; /* what it holds, and that was not reported */
+};
+
 /* A depot, as the scheduler knows it. */
 struct xd_holder {
-    struct xd_rangeset held; /* of what is wanted */
+    struct xd_rangeset held; /* of what is wanted; with tiers, of what it has
+                                only what none that is usable has in a lower
+                                one, and nothing once it was dropped */
+    struct xd_tiers *tiers;  /* NULL: there are none */
     unsigned max_lanes;      /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
@@ -117,6 +128,7 @@ struct xd_book {
     struct xd_depot_set proven; /* not dropped, know ranges, have delivered */
     struct xd_depot_set without_ranges; /* know none, and are not dropped */
     bool has_pings;                     /* constant: some are to be pinged */
+    bool has_tiers;
     unsigned *near; /* part of the fresh: those that are near, nearest first */
     unsigned n_near;
     unsigned *backing_off; /* a heap: the first to wake on top */
@@ -134,6 +146,12 @@ struct xd_book {
     const struct xd_window *window;  /* that which choose() is asked for */
     struct xd_bottleneck bottleneck; /* of what all depots delivered */
 };
+
+/* What a depot could be asked for, if others could not. */
+static inline const struct xd_rangeset *xd_holder_has(const struct xd_holder *d)
+{
+    return d->tiers ? &d->tiers->has : &d->held;
+}
 
 /* The part of a range before the first cut in it. */
 static inline struct xd_range xd_book_cut(const struct xd_book *b,

@@ -56,6 +56,11 @@ static void know(struct xd_holder *d, const struct xd_guess *guess)
     d->ceiling_is_known = d->ceiling > 0;
 }
 
+static unsigned tier_of(const struct xd_holding *h, size_t i)
+{
+    return h->tiers ? h->tiers[i] : 0;
+}
+
 static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
 {
     struct xd_book *b = &s->book;
@@ -83,12 +88,12 @@ static int copy_depots(struct xd_sched *s, const struct xd_layout *l)
         if (l->guesses)
             know(&b->depots[i], &l->guesses[i]);
         for (size_t j = 0; j < l->depots[i].n_held; j++)
-            if (xd_rangeset_add(&b->depots[i].held,
-                                xd_core_clip(l->depots[i].held[j], b->wanted)) <
-                0)
+            if (xd_tiers_note(s, (unsigned)i,
+                              xd_core_clip(l->depots[i].held[j], b->wanted),
+                              tier_of(&l->depots[i], j)) < 0)
                 return XD_E_NOMEM;
     }
-    return 0;
+    return b->has_tiers ? xd_tiers_fill(s, b->wanted) : 0;
 }
 
 static int make_lanes(struct xd_sched *s)
@@ -143,8 +148,12 @@ void xd_sched_free(struct xd_sched *s)
         return;
     if (s->policy)
         s->book.o.policy->free(s->policy);
-    for (unsigned i = 0; i < s->book.n_depots; i++)
+    for (unsigned i = 0; i < s->book.n_depots; i++) {
         xd_rangeset_fini(&s->book.depots[i].held);
+        xd_tiers_fini(s->book.depots[i].tiers);
+    }
+    for (unsigned i = 0; i < XD_TIERS; i++)
+        xd_rangeset_fini(&s->covered[i]);
     xd_depot_set_fini(&s->book.usable);
     xd_depot_set_fini(&s->book.fresh);
     xd_depot_set_fini(&s->book.tried);
@@ -355,22 +364,22 @@ static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
 
 static int lose(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
-    if (xd_rangeset_remove(&s->book.depots[depot].held,
-                           xd_core_held_range(s, r)) < 0)
+    if (xd_tiers_lose(s, depot, xd_core_held_range(s, r)) < 0)
         return XD_E_NOMEM;
     xd_core_forget_searches(s);
     XD_NOTIFY(s, lost, depot);
+    xd_tiers_report(s);
     return 0;
 }
 
 static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
-    if (xd_rangeset_add(&s->book.depots[depot].held, xd_core_held_range(s, r)) <
-        0)
+    if (xd_tiers_regain(s, depot, xd_core_held_range(s, r)) < 0)
         return XD_E_NOMEM;
     xd_rangeset_fini(&s->unavailable);
     xd_core_forget_searches(s);
     XD_NOTIFY(s, lost, depot);
+    xd_tiers_report(s);
     return 0;
 }
 
@@ -478,5 +487,7 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     if (rc == 0 && (ev->kind == XD_EV_REJECTED || ev->kind == XD_EV_LOST ||
                     ev->kind == XD_EV_BANNED))
         xd_core_reconsider(s, ev->now);
+    if (rc == 0 && s->is_out_of_memory)
+        return XD_E_NOMEM;
     return rc < 0 ? rc : xd_core_make_room(s);
 }

@@ -118,8 +118,10 @@ void xd_core_drop(struct xd_sched *s, unsigned depot)
         s->book.n_given_up++;
     d->state = XD_HOLDER_DROPPED;
     end_rest(s, depot);
+    s->is_out_of_memory |= xd_tiers_leave(s, depot) < 0;
     xd_core_forget_searches(s);
     XD_NOTIFY(s, readiness, depot);
+    xd_tiers_report(s);
 }
 
 static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
@@ -392,8 +394,10 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot)
     s->book.n_given_up--;
     xd_core_place(s, depot);
     xd_rangeset_fini(&s->unavailable);
+    s->is_out_of_memory |= xd_tiers_enter(s, depot) < 0;
     xd_core_forget_searches(s);
     XD_NOTIFY(s, readiness, depot);
+    xd_tiers_report(s);
 }
 
 /* Depots were given up since others held the same.  If these do not, or were

@@ -51,8 +51,10 @@ static enum xd_rule check_range(const struct xd_rules *r,
     if (a->range.begin >= end || a->range.begin < r->wanted.begin ||
         end > r->wanted.end)
         return XD_RULE_WANTED;
-    if (!xd_rangeset_contains(&d->holds, a->range))
+    if (!xd_rangeset_contains(&d->has, a->range))
         return XD_RULE_HELD;
+    if (!xd_rangeset_contains(&d->holds, a->range))
+        return XD_RULE_TIER;
     if (xd_rules_crosses_cut(r, a->range))
         return XD_RULE_CUT;
     if (!d->no_ranges)

@@ -34,8 +34,10 @@ static int copy_depots(struct xd_rules *r, const struct xd_layout *l)
         if (most > 0 && most < r->depots[d].lanes)
             r->depots[d].lanes = most;
         for (size_t i = 0; i < l->depots[d].n_held; i++)
-            put(r, &r->depots[d].holds, l->depots[d].held[i], true);
+            xd_rules_put_tier(r, (unsigned)d, l->depots[d].held[i],
+                              l->depots[d].tiers ? l->depots[d].tiers[i] : 0);
     }
+    xd_rules_settle_tiers(r);
     return r->failed ? XD_E_NOMEM : 0;
 }
 
@@ -172,8 +174,12 @@ void xd_rules_free(struct xd_rules *r)
 {
     if (!r)
         return;
-    for (unsigned i = 0; i < r->n_depots; i++)
+    for (unsigned i = 0; i < r->n_depots; i++) {
         xd_rangeset_fini(&r->depots[i].holds);
+        xd_rangeset_fini(&r->depots[i].has);
+        for (unsigned t = 0; t < XD_TIERS; t++)
+            xd_rangeset_fini(&r->depots[i].in[t]);
+    }
     xd_rangeset_fini(&r->arrived);
     xd_rangeset_fini(&r->verified);
     xd_rangeset_fini(&r->reported);
@@ -199,20 +205,19 @@ static bool is_spared(const struct xd_rules *r, unsigned depot, uint64_t byte)
 {
     for (unsigned i = 0; i < r->n_depots; i++)
         if (i != depot && !r->depots[i].is_dropped &&
-            xd_rules_has(&r->depots[i].holds, byte))
+            xd_rules_has(&r->depots[i].has, byte))
             return true;
     return false;
 }
 
-/* Whether it alone holds a byte that is missing. */
+/* Whether it alone has a byte that is missing, in any tier. */
 static bool is_needed(const struct xd_rules *r, unsigned depot)
 {
     uint64_t end = r->wanted.end;
 
     for (uint64_t at = r->wanted.begin; at < end; at = xd_rules_run(r, at, end))
         if (!xd_rules_has(&r->arrived, at) &&
-            xd_rules_has(&r->depots[depot].holds, at) &&
-            !is_spared(r, depot, at))
+            xd_rules_has(&r->depots[depot].has, at) && !is_spared(r, depot, at))
             return true;
     return false;
 }
@@ -238,6 +243,7 @@ static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
                    ? 0
                    : r->last_byte_at + r->o.patience;
         d->is_dropped = last <= now;
+        r->tiers_are_stale = true;
     }
     if (until < now + rest_of(d))
         until = now + rest_of(d);
@@ -397,6 +403,7 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
 static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
 {
     d->is_dropped = d->is_banned = false;
+    r->tiers_are_stale = true;
     d->failures = d->preempted = d->in_vain = 0;
     d->back_off_until = 0;
     d->forgiven_to = d->excused_to = r->n_begun;
@@ -463,7 +470,8 @@ static void join(struct xd_rules *r, const struct xd_sched_event *ev)
     d = &r->depots[ev->depot];
     if (ev->max_lanes > 0 && ev->max_lanes < d->lanes)
         d->lanes = ev->max_lanes;
-    put(r, &d->holds, r->size_is_unknown ? everything : ev->range, true);
+    xd_rules_put_tier(r, ev->depot, r->size_is_unknown ? everything : ev->range,
+                      ev->tier);
     if (d->is_dropped)
         take_back(r, d);
     xd_rangeset_fini(&r->reported);
@@ -560,7 +568,7 @@ static void extend(struct xd_rules *r, struct xd_range more)
     xd_rules_bound_objects(r);
 }
 
-enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
+static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
     case XD_EV_STARTED:
@@ -585,9 +593,8 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_HOLDS:
         if (ev->kind == XD_EV_HOLDS)
             xd_rangeset_fini(&r->reported);
-        put(r, &r->depots[ev->depot].holds,
-            r->size_is_unknown ? everything : ev->range,
-            ev->kind == XD_EV_HOLDS);
+        xd_rules_put(r, ev->depot, r->size_is_unknown ? everything : ev->range,
+                     ev->kind == XD_EV_HOLDS);
         if (ev->kind == XD_EV_LOST)
             reconsider(r, ev->now);
         break;
@@ -607,7 +614,7 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
             r->depots[ev->depot].ceiling_spreads = true;
         break;
     case XD_EV_BANNED:
-        r->depots[ev->depot].is_dropped = true;
+        r->depots[ev->depot].is_dropped = r->tiers_are_stale = true;
         r->depots[ev->depot].is_banned = true;
         reconsider(r, ev->now);
         break;
@@ -625,4 +632,12 @@ enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
         break;
     }
     return XD_RULE_NONE;
+}
+
+enum xd_rule xd_rules_event(struct xd_rules *r, const struct xd_sched_event *ev)
+{
+    enum xd_rule rule = event(r, ev);
+
+    xd_rules_settle_tiers(r);
+    return rule;
 }

@@ -30,8 +30,7 @@ static void nearer(uint64_t edge, uint64_t at, uint64_t *end)
         *end = edge;
 }
 
-static void nearer_of_set(const struct xd_rangeset *s, uint64_t at,
-                          uint64_t *end)
+void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end)
 {
     struct xd_range next;
 
@@ -45,14 +44,14 @@ static void nearer_of_set(const struct xd_rangeset *s, uint64_t at,
 
 uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
 {
-    nearer_of_set(&r->arrived, at, &end);
+    xd_rules_nearer(&r->arrived, at, &end);
     for (unsigned i = 0; i < r->n_depots; i++)
-        nearer_of_set(&r->depots[i].holds, at, &end);
+        xd_rules_nearer(&r->depots[i].holds, at, &end);
     for (size_t i = 0; i < r->n_windows; i++) {
         nearer(r->windows[i].range.begin, at, &end);
         nearer(r->windows[i].range.end, at, &end);
     }
-    nearer_of_set(&r->reported, at, &end);
+    xd_rules_nearer(&r->reported, at, &end);
     for (unsigned i = 0; i < r->n_fetches; i++) {
         if (!r->fetches[i].is_live)
             continue;

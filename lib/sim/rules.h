@@ -20,6 +20,7 @@
     X(VAIN, "at most ten requests in vain in a row, if others are left")  \
     X(WANTED, "a fetch asks for some bytes, all of them wanted")          \
     X(HELD, "a depot is asked for what it holds")                         \
+    X(TIER, "no depot is asked for what another has in a lower tier")     \
     X(CUT, "no fetch crosses a cut")                                      \
     X(WINDOW, "nothing is fetched that no reader wants")                  \
     X(COPIES, "a byte is in flight from at most R depots")                \
@@ -49,7 +50,9 @@ enum xd_rule {
 };
 
 struct xd_ruled_depot {
-    struct xd_rangeset holds;
+    struct xd_rangeset holds;        /* and may be asked for */
+    struct xd_rangeset has;          /* in whatever tier */
+    struct xd_rangeset in[XD_TIERS]; /* but for tier 0, which is all the rest */
     unsigned lanes;
     bool is_pinged, is_open, is_dropped, is_banned, no_ranges, is_last_resort;
     bool has_delivered;
@@ -86,6 +89,7 @@ struct xd_rules {
     unsigned n_begun_objects;
     struct xd_rangeset reported; /* no depot can deliver it, as FAIL said */
     bool size_is_unknown;
+    bool has_tiers, tiers_are_stale;
     bool failed; /* out of memory: nothing is known any longer */
     struct xd_rangeset arrived, verified;
     uint64_t *cuts;
@@ -123,7 +127,20 @@ enum xd_rule xd_rules_assigned(const struct xd_rules *r,
 
 const char *xd_rule_text(enum xd_rule rule);
 
-/* What rules.c, fetch_rules.c, ruled.c and paper.c ask of each other. */
+/* What rules.c, fetch_rules.c, tier_rules.c, ruled.c and paper.c ask of each
+ * other. */
+
+/* The depot has these bytes in that tier; it has them or not in the tier that
+ * was said last.  Those that may be asked for what are known when
+ * settle_tiers() is called after all changes. */
+void xd_rules_put_tier(struct xd_rules *r, unsigned depot,
+                       struct xd_range range, unsigned tier);
+void xd_rules_put(struct xd_rules *r, unsigned depot, struct xd_range range,
+                  bool has);
+void xd_rules_settle_tiers(struct xd_rules *r);
+
+/* The nearest edge of a set behind `at`, if it is before *end. */
+void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end);
 
 enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
                             xd_usec now);

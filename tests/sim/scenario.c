@@ -156,6 +156,41 @@ void sim_scenario_joining(struct sim_scenario *sc, uint64_t seed,
     }
 }
 
+/* A depot has all in one tier, or one part of it between two cuts here and the
+ * next there. */
+static void draw_tiers(struct draw *d, struct sim_scenario *sc,
+                       struct sim_depot *depot)
+{
+    bool is_mixed = chance(d, 50);
+    uint8_t tier = (uint8_t)between(d, 0, 2);
+
+    for (size_t i = 0; i < depot->n_held; i++) {
+        struct xd_range *r = &depot->held[i];
+        uint64_t cut =
+            sc->n_cuts > 0 ? sc->cuts[between(d, 0, sc->n_cuts - 1)] : sc->size;
+
+        if (is_mixed && r->begin < cut && cut < r->end) {
+            memmove(r + 1, r, (depot->n_held - i) * sizeof *r);
+            depot->n_held++;
+            r->end = r[1].begin = cut;
+        }
+        depot->tiers[i] = is_mixed ? (uint8_t)between(d, 0, 2) : tier;
+    }
+}
+
+void sim_scenario_tiered(struct sim_scenario *sc, uint64_t seed,
+                         const struct xd_policy *policy)
+{
+    struct draw d = {seed ^ 0x5eed};
+
+    if (chance(&d, 50))
+        sim_scenario_from_seed(sc, seed, policy);
+    else
+        sim_scenario_joining(sc, seed, policy);
+    for (unsigned i = 0; i < sc->n_depots; i++)
+        draw_tiers(&d, sc, &sc->depots[i]);
+}
+
 void sim_scenario_plain(struct sim_scenario *sc, const struct xd_policy *policy,
                         uint64_t size, const uint64_t *bytes_per_s,
                         unsigned n_depots)

@@ -344,7 +344,8 @@ static void join(struct sim *s)
         tell(s, (struct xd_sched_event){.kind = XD_EV_JOINED,
                                         .depot = s->n_joined,
                                         .range = d->held[i],
-                                        .max_lanes = d->max_lanes});
+                                        .max_lanes = d->max_lanes,
+                                        .tier = d->tiers[i]});
     s->n_joined++;
 }
 
@@ -437,12 +438,15 @@ static void start(struct sim *s)
     layout.n_depots = s->n_joined;
     for (unsigned i = 0; i < s->sc->n_depots; i++) {
         static struct xd_range held[SIM_DEPOTS][SIM_BYTES / 2];
+        static uint8_t tiers[SIM_DEPOTS][SIM_BYTES / 2];
 
         memcpy(held[i], s->sc->depots[i].held, sizeof held[i]);
+        memcpy(tiers[i], s->sc->depots[i].tiers, sizeof tiers[i]);
         holdings[i] =
             (struct xd_holding){.held = held[i],
                                 .n_held = s->sc->depots[i].n_held,
-                                .max_lanes = s->sc->depots[i].max_lanes};
+                                .max_lanes = s->sc->depots[i].max_lanes,
+                                .tiers = tiers[i]};
         if (s->sc->size_is_unknown) {
             holdings[i].held = &everything;
             holdings[i].n_held = 1;

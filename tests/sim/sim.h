@@ -23,6 +23,7 @@
 /* What a depot does to the fetches that it is asked for. */
 struct sim_depot {
     struct xd_range held[SIM_BYTES / 2];
+    uint8_t tiers[SIM_BYTES / 2]; /* of each of these */
     size_t n_held;
     unsigned max_lanes;   /* or 0 */
     uint64_t bytes_per_s; /* of each fetch */
@@ -75,6 +76,10 @@ void sim_scenario_from_seed(struct sim_scenario *sc, uint64_t seed,
 /* The same, of which some of the last depots join while it runs. */
 void sim_scenario_joining(struct sim_scenario *sc, uint64_t seed,
                           const struct xd_policy *policy);
+
+/* Either of these, with depots that hold bytes in different tiers. */
+void sim_scenario_tiered(struct sim_scenario *sc, uint64_t seed,
+                         const struct xd_policy *policy);
 
 /* Depots that hold all and answer at these rates, without faults. */
 void sim_scenario_plain(struct sim_scenario *sc, const struct xd_policy *policy,

@@ -37,6 +37,14 @@ static void run_joining(const struct xd_policy *policy, uint64_t seed)
     (void)run(&sc, seed);
 }
 
+static void run_tiered(const struct xd_policy *policy, uint64_t seed)
+{
+    static struct sim_scenario sc;
+
+    sim_scenario_tiered(&sc, seed, policy);
+    (void)run(&sc, seed);
+}
+
 static void run_seeds(const struct xd_policy *policy)
 {
     unsigned complete = 0;
@@ -80,6 +88,17 @@ START_TEST(every_rule_is_kept_when_depots_join)
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         run_joining(policies[_i], seed);
+}
+END_TEST
+
+START_TEST(every_rule_is_kept_with_tiers)
+{
+    static const struct xd_policy *const policies[] = {
+        &xd_policy_adaptive, &xd_policy_basic, &xd_policy_aggressive,
+        &xd_policy_progress};
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        run_tiered(policies[_i], seed);
 }
 END_TEST
 
@@ -215,6 +234,7 @@ int main(void)
     tcase_add_test(t, aggressive_keeps_every_rule_in_any_scenario);
     tcase_add_test(t, progress_keeps_every_rule_in_any_scenario);
     tcase_add_loop_test(t, every_rule_is_kept_when_depots_join, 0, 4);
+    tcase_add_loop_test(t, every_rule_is_kept_with_tiers, 0, 4);
     tcase_add_test(t, a_copy_of_a_head_ends_where_others_fetch_the_rest);
     tcase_add_test(t, what_was_rejected_is_asked_for_alone);
     tcase_add_test(t, a_fetch_without_ranges_goes_on_from_window_to_window);
