@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a mesh.  It comes from whoever runs the nodes, and goes into the
- * configuration of servers: what is not plainly meant is an error.
+ * The text of a mesh, parsed.  Parts of it go into the configuration of servers:
+ * what is not plainly meant is an error.
  */
 #include "mesh/mesh.h"
 

@@ -185,6 +185,7 @@ SENDS_URLS = ["lib/base/url.h", "lib/base/url.c", "lib/io/http/http_fetch.c",
               "lib/manifest/model.c",
               "lib/manifest/offered.c", "lib/manifest/select.c",
               "lib/manifest/write.c", "lib/manifest/write_metalink4.c",
+              "lib/mesh/mesh_parse.c", "lib/mesh/mesh_url.c",
               "lib/engine/api/inspect.c", "lib/store/s3_place.c",
               "lib/store/web.c"]
 
