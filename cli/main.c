@@ -28,6 +28,7 @@
 #include "trace/trace.h"
 #include "trace/trace_command.h"
 #include "upkeep/upkeep.h"
+#include "via/via.h"
 
 /* A file that is opened while descriptor 1 or 2 is closed would take its
  * place, and our words would end in it.  What takes it here cannot be used the
@@ -72,6 +73,8 @@ static int run(const struct args *a)
         return upkeep_drop(a);
     case COMMAND_RENEW:
         return upkeep_renew(a);
+    case COMMAND_VIA:
+        return via_command(a);
     }
     return STATUS_USAGE;
 }

@@ -18,6 +18,7 @@
 #include "args/help.h"
 #include "args/publish.h"
 #include "args/quantity.h"
+#include "args/via_args.h"
 #include "common/http_words.h"
 #include "common/nearest.h"
 #include "common/status.h"
@@ -490,6 +491,14 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_FROM:
     case OPTION_KEEP_OBJECTS:
         return publish_take(&a->publish, row, value);
+    case OPTION_NGINX:
+    case OPTION_CHECK:
+    case OPTION_ORIGIN:
+    case OPTION_CHUNK:
+    case OPTION_HOPS:
+    case OPTION_CACHE_SIZE:
+    case OPTION_FILL_TIME:
+        return via_take(&a->via, row, value);
     case OPTION_VERSION:
         help_version();
         a->done = true;
@@ -917,6 +926,9 @@ static int check(struct args *a)
                            : a->command == COMMAND_MAKE
                                ? "make needs the URLs of the copies: "
                                  "xdownload make FILE URL... -o FILE.xnd"
+                           : a->command == COMMAND_VIA
+                               ? "via needs --nginx and nodes, or --check, a "
+                                 "list of nodes and a URL"
                                : "no manifest and no URL is given");
     int status = a->command == COMMAND_SHOW     ? check_show(a)
                  : a->command == COMMAND_VERIFY ? check_verify(a)
@@ -929,6 +941,7 @@ static int check(struct args *a)
                  : a->command == COMMAND_ADD    ? publish_check_add(a)
                  : a->command == COMMAND_DROP   ? publish_check_drop(a)
                  : a->command == COMMAND_RENEW  ? publish_check_renew(a)
+                 : a->command == COMMAND_VIA    ? via_check(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
@@ -950,7 +963,7 @@ static int check(struct args *a)
     if (status == 0)
         status = check_signature(a);
     if (status == 0 && (a->command & (COMMAND_PUT | COMMAND_ADD | COMMAND_DROP |
-                                      COMMAND_RENEW)) == 0)
+                                      COMMAND_RENEW | COMMAND_VIA)) == 0)
         status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);

@@ -31,7 +31,8 @@ enum command {
     COMMAND_PUT = 512,
     COMMAND_ADD = 1024,
     COMMAND_DROP = 2048,
-    COMMAND_RENEW = 4096
+    COMMAND_RENEW = 4096,
+    COMMAND_VIA = 8192
 };
 
 /* The options of the library that bench takes lists for. */
@@ -79,6 +80,18 @@ struct publish_args {
     bool keeps_objects;
 };
 
+#define VIA_ORIGINS_MAX 256
+
+/* Options of via alone. */
+struct via_args {
+    bool writes, checks;                  /* --nginx, --check */
+    const char *origins[VIA_ORIGINS_MAX]; /* --origin */
+    size_t n_origins;
+    uint64_t chunk, cache; /* bytes; 0: not given */
+    uint64_t hops;         /* likewise */
+    double fill_s;         /* likewise */
+};
+
 enum progress_mode {
     PROGRESS_AUTO, /* a bar on a terminal, else plain lines */
     PROGRESS_BAR,
@@ -114,6 +127,7 @@ struct args {
     double prebuffer;     /* seconds before a simulated player begins */
     struct bench_args bench;
     struct publish_args publish;
+    struct via_args via;
     /* Copies, for what may log in is blanked in argv. */
     const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
     char *checksum_words[CHECKSUMS_MAX];

@@ -108,6 +108,13 @@ static const struct page {
      "  xdownload renew film.xnd --for 30d\n"
      "  xdownload renew film.xnd --for 7d --to s3://bucket/films\n",
      "  xdownload renew [OPTION...] MANIFEST --for TIME [--to URL...]\n"},
+    {COMMAND_VIA, "set up and test caches that many clients share",
+     "  xdownload via --nginx a=10.0.0.1:8080 b=10.0.0.2:8080 "
+     "--origin https://a.example/ -o mesh\n"
+     "  xdownload via --check mesh/NODES https://a.example/d.iso\n",
+     "  xdownload via --nginx [ID=]HOST:PORT... --origin URL... [--chunk SIZE] "
+     "[--hops N] -o DIR\n"
+     "  xdownload via --check NODES URL [--json]\n"},
     {COMMAND_TRACE, "show what happened in a recorded run",
      "  xdownload --trace t.json fedora.meta4\n"
      "  xdownload trace t.json > t.svg\n"

@@ -13,12 +13,13 @@
 #define PUBLISHING (COMMAND_PUT | COMMAND_ADD)
 #define SENDING (PUBLISHING | COMMAND_CHECK)
 #define UPKEEP (COMMAND_DROP | COMMAND_RENEW)
-#define ASKING (ALL | PUBLISHING | UPKEEP) /* the network */
+#define ASKING (ALL | PUBLISHING | UPKEEP | COMMAND_VIA) /* the network */
 #define EACH (ASKING | COMMAND_TRACE)
 
 static const struct option_row own_rows[] = {
     {OPTION_OUTPUT,
-     BOTH | COMMAND_BENCH | COMMAND_TRACE | COMMAND_PUT | COMMAND_MAKE,
+     BOTH | COMMAND_BENCH | COMMAND_TRACE | COMMAND_PUT | COMMAND_MAKE |
+         COMMAND_VIA,
      GROUP_COMMON | GROUP_OUTPUT, "output", 'o', "FILE",
      "write to FILE; - is standard output, in order", NULL},
     {OPTION_DIRECTORY, COMMAND_GET, GROUP_COMMON | GROUP_OUTPUT, "directory",
@@ -70,7 +71,8 @@ static const struct option_row own_rows[] = {
     {OPTION_NO_DEPOT_CACHE, FETCHING, GROUP_ALGORITHMS, "no-depot-cache", 0,
      NULL, "do not remember from run to run how fast each depot was", NULL},
     {OPTION_JSON,
-     COMMAND_SHOW | COMMAND_PLAY | COMMAND_BENCH | COMMAND_CHECK | UPKEEP,
+     COMMAND_SHOW | COMMAND_PLAY | COMMAND_BENCH | COMMAND_CHECK | UPKEEP |
+         COMMAND_VIA,
      GROUP_COMMAND, "json", 0, NULL,
      "print the manifest, playback statistics or results as "
      "JSON",
@@ -164,6 +166,24 @@ static const struct option_row own_rows[] = {
      "drop the copies on this host, HOST or HOST:PORT, or on this store", NULL},
     {OPTION_KEEP_OBJECTS, COMMAND_DROP, GROUP_COMMAND, "keep-objects", 0, NULL,
      "drop them from the manifests alone", NULL},
+    {OPTION_NGINX, COMMAND_VIA, GROUP_COMMAND, "nginx", 0, NULL,
+     "write the configurations of these nodes for nginx, and their list", NULL},
+    {OPTION_CHECK, COMMAND_VIA, GROUP_COMMAND, "check", 0, NULL,
+     "test the nodes of a list, and what they hold of a file", NULL},
+    {OPTION_ORIGIN, COMMAND_VIA, GROUP_COMMAND, "origin", 0, "URL",
+     "a server, or a folder of it, that nodes fetch from; may be repeated",
+     NULL},
+    {OPTION_CHUNK, COMMAND_VIA, GROUP_COMMAND, "chunk", 0, "SIZE",
+     "the length of the pieces that nodes fetch and keep, 64k to 1g", "4m"},
+    {OPTION_HOPS, COMMAND_VIA, GROUP_COMMAND, "hops", 0, "N",
+     "2: one node asks the origin for a chunk, and others ask that node; 1: "
+     "each asks the origin",
+     "2"},
+    {OPTION_CACHE_SIZE, COMMAND_VIA, GROUP_COMMAND, "cache-size", 0, "SIZE",
+     "how much of its disk a node fills with chunks", "10g"},
+    {OPTION_FILL_TIME, COMMAND_VIA, GROUP_COMMAND, "fill-time", 0, "TIME",
+     "the longest time in which an origin sends a chunk",
+     "30s, and what 64k/s take"},
     {OPTION_NO_CONFIG, EACH, GROUP_COMMON, "no-config", 0, NULL,
      "do not read the config file", NULL},
     {OPTION_VERSION, EACH, GROUP_COMMON, "version", 'V', NULL,
@@ -187,7 +207,7 @@ static const struct special {
     {"max-files", 'j', COMMAND_GET, GROUP_ALGORITHMS},
     {"content-disposition", 0, COMMAND_GET, GROUP_OUTPUT},
     {"remote-time", 0, COMMAND_GET, GROUP_OUTPUT},
-    {"force", 0, FETCHING | COMMAND_PUT | COMMAND_MAKE,
+    {"force", 0, FETCHING | COMMAND_PUT | COMMAND_MAKE | COMMAND_VIA,
      GROUP_COMMON | GROUP_OUTPUT},
     {"no-continue", 0, FETCHING, GROUP_OUTPUT},
     {"depot-cache", 0, FETCHING, GROUP_ALGORITHMS},

@@ -18,6 +18,7 @@
  *   xd_check_*       whether a file is the right one          <check.h>
  *   xd_upload_*      placing copies on stores                 <upload.h>
  *   xd_replicas_*    dropping and renewing them               <upkeep.h>
+ *   xd_mesh_*        caches that many clients share           <mesh.h>
  *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
@@ -36,6 +37,7 @@
 #include <xdownload/list.h>
 #include <xdownload/make.h>
 #include <xdownload/manifest.h>
+#include <xdownload/mesh.h>
 #include <xdownload/options.h>
 #include <xdownload/playback.h>
 #include <xdownload/probe.h>

@@ -51,6 +51,21 @@ char *xd_mesh_write(const struct xd_mesh *m)
     return t.s;
 }
 
+void xd_mesh_text_free(char *text)
+{
+    xd_free(text);
+}
+
+size_t xd_mesh_n_nodes(const struct xd_mesh *m)
+{
+    return m->n_nodes;
+}
+
+const char *xd_mesh_node_id(const struct xd_mesh *m, size_t i)
+{
+    return i < m->n_nodes ? m->nodes[i].id : NULL;
+}
+
 /* Whether node a ranks before node b for what `mixed` stands for. */
 static bool ranks_before(const struct xd_mesh_node *a,
                          const struct xd_mesh_node *b, uint64_t mixed)

@@ -32,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <xdownload/mesh.h>
 
 #include "base/error.h"
 #include "base/url.h"
@@ -73,19 +74,6 @@ struct xd_mesh {
                                    by case */
     size_t n_nodes;
 };
-
-/*
- * Parse the text of a mesh.  `name` is for sentences.
- * Ownership: *out is the caller's, to release with xd_mesh_free(); NULL after an
- *            error.
- * Errors:    MANIFEST (with the line), NOMEM.
- */
-int xd_mesh_parse(struct xd_mesh **out, const void *text, size_t len,
-                  const char *name, struct xd_error *err);
-void xd_mesh_free(struct xd_mesh *m); /* NULL does nothing */
-
-/* The text; NULL when out of memory.  Release with xd_free(). */
-char *xd_mesh_write(const struct xd_mesh *m);
 
 /* Whether the mesh may be asked for the file of `u`: http or https, at one of the
  * origins, without login, a query that looks presigned, or a path that two

@@ -354,7 +354,7 @@ def test_wrong_usage_is_2(lab, args):
 
 
 @pytest.mark.parametrize("args, takers", [
-    (["--json", "m"], "show, play, bench, check, drop and renew"),
+    (["--json", "m"], "show, play, bench, check, drop, renew and via"),
     (["--repair", "m"], "verify"),
     (["show", "--limit-rate", "1m", "m"],
      "get, verify, play, serve, bench, make, check, put and add"),

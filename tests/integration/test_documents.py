@@ -79,7 +79,7 @@ EXAMPLES = examples() if "XDOWNLOAD" in os.environ else []
 def test_there_are_examples_of_every_command():
     assert len(EXAMPLES) > 35
     for command in ("verify", "show", "make", "check", "put", "add", "drop",
-                    "renew", "play", "serve", "bench", "trace", "get"):
+                    "renew", "play", "serve", "bench", "via", "trace", "get"):
         assert any(f"xdownload {command} " in e for e, _ in EXAMPLES), command
     assert {name for _, name in EXAMPLES} >= {"README", "xdownload"}
 

@@ -9,7 +9,7 @@ import pytest
 
 SIZE = 300_001
 COMMANDS = ["verify", "show", "put", "add", "make", "check", "drop", "renew",
-            "play", "serve", "bench", "trace"]
+            "play", "serve", "bench", "via", "trace"]
 GROUPS = ["common", "output", "network", "verification", "algorithms"]
 
 

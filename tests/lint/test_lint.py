@@ -64,6 +64,7 @@ COMMAND_USES = {
     "play": ["common", "args", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],
     "put": ["common", "args", "report"], "upkeep": ["common", "args"],
+    "via": ["common", "args", "make"],
 }
 
 
