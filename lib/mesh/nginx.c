@@ -241,7 +241,7 @@ static const char checks[] =
     "as it\n"
     "    # came and before nginx decodes it; other forms of a request; "
     "bodies;\n"
-    "    # ranges that need more than they ask for; what is no strong ETag.\n"
+    "    # conditions of a range; what is no strong ETag.\n"
     "    map $request_uri $xd_bad_uri {\n"
     "        default 1;\n"
     "        \"~%(2[eEfF]|5[cC]|[01][0-9a-fA-F]|7[fF])\" 1;\n"
@@ -261,11 +261,6 @@ static const char checks[] =
     "        \"\" 0;\n"
     "        0 0;\n"
     "    }\n"
-    "    map $http_range $xd_bad_range {\n"
-    "        default 1;\n"
-    "        \"\" 0;\n"
-    "        \"~^bytes=[0-9]{1,15}-([0-9]{1,15})?$\" 0;\n"
-    "    }\n"
     "    map $http_if_range $xd_bad_condition {\n"
     "        default 1;\n"
     "        \"\" 0;\n"
@@ -276,10 +271,41 @@ static const char checks[] =
     "        '~^\"[\\x21\\x23-\\x7e]{0,197}\"$' 0;\n"
     "    }\n"
     "    map "
-    "$xd_bad_uri$xd_bad_form$xd_bad_body$xd_bad_range$xd_bad_condition$xd_bad_"
-    "match $xd_refused {\n"
+    "$xd_bad_uri$xd_bad_form$xd_bad_body$xd_bad_condition$xd_bad_match "
+    "$xd_refused {\n"
     "        default 1;\n"
-    "        000000 0;\n"
+    "        00000 0;\n"
+    "    }\n";
+
+/*
+ * Of a request for several chunks nginx makes one after the other, and when one
+ * breaks off it appends the next to it: the bytes behind are in the wrong place.
+ * So a range has to lie within one chunk, whose last byte $slice_range has:
+ * two numbers are compared as decimals, by their lengths and then by their first
+ * digits that differ.
+ */
+static const char ranges[] =
+    "\n    # A range lies within one chunk: \"last byte of the range, last "
+    "byte "
+    "of the\n    # chunk\", of which the first is no larger.  It may be "
+    "shorter, "
+    "or equal, or\n    # of the same length and have the smaller digit where "
+    "they begin to differ.\n"
+    "    map $http_range $xd_last {\n"
+    "        default -;\n"
+    "        \"~^bytes=(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,14})$\" $2;\n"
+    "    }\n"
+    "    map \"$xd_last $slice_range\" $xd_is_within {\n"
+    "        default 0;\n"
+    "        \"~^(?:\\d(?=\\d* bytes=\\d+-(\\1?+\\d)))+ bytes=\\d+-\\1\\d\" "
+    "1;\n"
+    "        \"~^(\\d+) bytes=\\d+-\\1$\" 1;\n"
+    "        \"~^(?=(?:\\d(?=\\d* bytes=\\d+-(\\1?+\\d)))+ bytes=\\d+-\\1$)"
+    "(\\d*)(?:0\\d* bytes=\\d+-\\2[1-9]|1\\d* bytes=\\d+-\\2[2-9]|"
+    "2\\d* bytes=\\d+-\\2[3-9]|3\\d* bytes=\\d+-\\2[4-9]|"
+    "4\\d* bytes=\\d+-\\2[5-9]|5\\d* bytes=\\d+-\\2[6-9]|"
+    "6\\d* bytes=\\d+-\\2[7-9]|7\\d* bytes=\\d+-\\2[89]|"
+    "8\\d* bytes=\\d+-\\2[9])\" 1;\n"
     "    }\n";
 
 static const char stores[] =
@@ -496,6 +522,7 @@ static const char route[] =
     "            if ($request_method !~ \"^(GET|HEAD)$\") { return 405; }\n"
     "            if ($xd_refused) { return 400; }\n"
     "            if ($xd_origin = \"\") { return 403; }\n"
+    "            if ($xd_is_within = 0) { return 416; }\n"
     "            if ($xd_only_cached) { return 471; }\n";
 
 static const char cached[] =
@@ -609,6 +636,7 @@ int xd_mesh_nginx_text(const struct xd_mesh *m, size_t node,
     put_origins(&w);
     put_origin_servers(&w);
     xd_text_add(&w.t, checks, sizeof checks - 1);
+    xd_text_add(&w.t, ranges, sizeof ranges - 1);
     xd_text_add(&w.t, stores, sizeof stores - 1);
     if (m->hops > 1 && m->n_nodes > 1)
         put_peers(&w);
