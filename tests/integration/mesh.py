@@ -45,6 +45,8 @@ class Node:
         """With the socket that is bound already, or its own again."""
         if sock is None:
             sock = socket.create_server(("127.0.0.1", self.port), backlog=128)
+        # nginx takes it as it is: of two workers one would wait in accept().
+        sock.setblocking(False)
         # Root's worker would become another user, who cannot read our files.
         more = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
         self.process = subprocess.Popen(
