@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "via/via.h"
 
+#include "via/via_check.h"
 #include "via/via_nginx.h"
 
 int via_command(const struct args *a)
 {
-    return via_nginx(a);
+    return a->via.writes ? via_nginx(a) : via_check_nodes(a);
 }

@@ -66,6 +66,17 @@ const char *xd_mesh_node_id(const struct xd_mesh *m, size_t i)
     return i < m->n_nodes ? m->nodes[i].id : NULL;
 }
 
+void xd_mesh_put_status(struct xd_text *t, const struct xd_mesh *m, size_t node)
+{
+    xd_text_addf(t,
+                 "{\"id\": \"%s\", \"chunk\": %llu, \"hops\": %u, "
+                 "\"origins\": [",
+                 m->nodes[node].id, (unsigned long long)m->chunk, m->hops);
+    for (size_t i = 0; i < m->n_origins; i++)
+        xd_text_addf(t, "%s\"%s\"", i > 0 ? ", " : "", m->origins[i]);
+    xd_text_addf(t, "]}\n");
+}
+
 /* Whether node a ranks before node b for what `mixed` stands for. */
 static bool ranks_before(const struct xd_mesh_node *a,
                          const struct xd_mesh_node *b, uint64_t mixed)

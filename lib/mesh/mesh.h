@@ -35,6 +35,7 @@
 #include <xdownload/mesh.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/url.h"
 
 #define XD_MESH_NODES_MAX 1024
@@ -109,5 +110,9 @@ uint64_t xd_mesh_file_key(const struct xd_url *u);
  */
 void xd_mesh_rank(const struct xd_mesh *m, uint64_t file_key, uint64_t chunk,
                   unsigned *out, unsigned n);
+
+/* What a node says at "/xd-status", in JSON. */
+void xd_mesh_put_status(struct xd_text *t, const struct xd_mesh *m,
+                        size_t node);
 
 #endif

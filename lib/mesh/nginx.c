@@ -384,18 +384,18 @@ static void put_peers(struct writer *w)
 {
     const char *own = plain_address(w->self);
 
-    xd_text_addf(&w->t,
-                 "\n    # A node that does not own a chunk asks the owner, "
-                 "which the client\n    # names; if that does not answer, it "
-                 "asks itself for what the origin\n    # has.  A request that "
-                 "came from a node goes to no other node.\n"
-                 "    map $http_xd_hop:$http_xd_owner $xd_peer {\n"
-                 "        default \"\";\n");
+    xd_text_addf(
+        &w->t, "\n    # A node that does not own a chunk asks the owner, "
+               "which the client\n    # names; if that does not answer, it "
+               "asks itself for what the origin\n    # has.  A request that "
+               "came from a node goes to no other node.\n"
+               "    map $xd_credentials$http_xd_hop:$http_xd_owner $xd_peer {\n"
+               "        default \"\";\n");
     for (size_t i = 0; i < w->m->n_nodes; i++) {
         const struct xd_mesh_node *n = &w->m->nodes[i];
 
         if (n != w->self && plain_address(n) != NULL)
-            xd_text_addf(&w->t, "        :%s http://node_%zu;\n", n->id, i);
+            xd_text_addf(&w->t, "        0:%s http://node_%zu;\n", n->id, i);
     }
     xd_text_addf(&w->t, "    }\n"
                         "    map \"$http_xd_hop $remote_addr $server_addr\" "

@@ -60,7 +60,8 @@ measure journal lib/io/journal/journal_text.c
 measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 # shellcheck disable=SC2046
 measure manifest $(ls lib/manifest/*.c | grep -Ev '(sums|offered|read).c')
-measure mesh lib/mesh/mesh.c lib/mesh/mesh_parse.c lib/mesh/mesh_url.c
+measure mesh lib/mesh/mesh.c lib/mesh/mesh_parse.c lib/mesh/mesh_url.c \
+    lib/mesh/nginx.c
 measure rangeset lib/base/range.c lib/base/range.h
 measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046

@@ -23,6 +23,21 @@ static void check_text(const struct xd_mesh *m)
     xd_mesh_free(copy);
 }
 
+/* A configuration has no byte but those of its language: the text of a mesh cannot
+ * end a line of it, nor a string. */
+static void check_nginx(const struct xd_mesh *m)
+{
+    char *text;
+
+    if (xd_mesh_nginx_text(m, 0, NULL, &text, NULL) < 0)
+        return;
+    for (const char *s = text; *s != '\0'; s++)
+        FUZZ_CHECK(*s == '\n' || (*s >= ' ' && *s <= '~'));
+    for (size_t i = 0; i < m->n_origins; i++)
+        FUZZ_CHECK(strpbrk(m->origins[i], "\"'\\$;{}()# \t") == NULL);
+    xd_free(text);
+}
+
 static void check_rank(const struct xd_mesh *m, const struct xd_url *u)
 {
     static unsigned out[XD_MESH_NODES_MAX];
@@ -70,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (xd_mesh_parse(&m, data, at, "mesh", NULL) < 0)
         return 0;
     check_text(m);
+    check_nginx(m);
     in = fuzz_input(data + at, len - at);
     while ((line = fuzz_line(&in, &line_len)) != NULL) {
         try_url(m, line);

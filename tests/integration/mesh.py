@@ -45,7 +45,8 @@ class Node:
         """With the socket that is bound already, or its own again."""
         if sock is None:
             sock = socket.create_server(("127.0.0.1", self.port), backlog=128)
-        # nginx takes it as it is: of two workers one would wait in accept().
+        # nginx does not see to that for a socket that it is given, and a
+        # worker that was too late would wait in accept().
         sock.setblocking(False)
         # Root's worker would become another user, who cannot read our files.
         more = "daemon off;" + (" user root;" if os.geteuid() == 0 else "")
@@ -74,7 +75,7 @@ class Node:
 
 class Mesh:
     def __init__(self, lab, origins, n=5, chunk="64k", hops=2, more=(),
-                 folder="mesh"):
+                 folder="mesh", edit=None):
         self.lab = lab
         self.folder = lab.work / folder
         self.chunk = int(chunk[:-1]) << 10
@@ -88,6 +89,11 @@ class Mesh:
                             "--hops", str(hops), "-o", folder, *more,
                             report=False)
         assert run.rc == 0, run.err
+        for name, (old, new) in (edit or {}).items():
+            path = self.folder / name / "nginx.conf"
+            text = path.read_text()
+            assert old in text
+            path.write_text(text.replace(old, new))
         self.nodes = {name: Node(self, name, s)
                       for name, s in zip(names, sockets)}
 

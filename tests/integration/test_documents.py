@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from lab import XDOWNLOAD, wait_until
+from mesh import Mesh
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from ibp_depot import IbpDepot  # noqa: E402
@@ -236,6 +237,8 @@ def test_an_example_works(lab, command, where):
             stores.needs(command, data)
             command = stores.as_run_here(command)
         else:
+            if "via --check" in command:
+                stack.enter_context(Mesh(lab, [depots[0].url("")], n=2))
             needs(lab, command, data, depots)
             command = as_run_here(command, depots)
         status, error = run(lab, command)

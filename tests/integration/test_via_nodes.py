@@ -4,6 +4,7 @@ by plain HTTP: how often the origin is asked, what is kept, and what is refused.
 import concurrent.futures
 import contextlib
 import http.client
+import json
 import os
 import random
 import signal
@@ -260,7 +261,8 @@ def test_a_request_with_credentials_is_neither_kept_nor_answered_from_the_cache(
                 got = mesh.chunk_of("a", url, 0, match='"x"', owner=owner,
                                     headers={field: "Basic c2VjcmV0"})
                 assert got.cache in ("BYPASS", "MISS")
-            assert not mesh.holds("a", url, 0, match='"x"')
+            for node in "ab":
+                assert not mesh.holds(node, url, 0, match='"x"')
         assert all("c2VjcmV0" not in head for head in seen) and len(seen) > 2
 
 
@@ -581,4 +583,112 @@ def test_addresses_names_and_ids_are_as_they_are_given(lab):
     assert "server 127.0.0.1:8080 backup;" in text
     assert text.count("upstream origin_") == 2
     assert '"~^/https/o[.]example/y/" https://origin_0;' in text
-    assert ":a http://node_0;" in text and ":b.example-8080" not in text
+    assert "0:a http://node_0;" in text and "0:b.example" not in text
+
+
+# ---- via --check ----
+
+TESTS = ["reachable", "agrees", "ranges", "keeps", "versions", "origins",
+         "urls", "credentials"]
+
+
+def check(world, *words, url=None):
+    return world.lab.xdownload("via", "--check", "mesh/NODES",
+                               url or world.url, *words, report=False)
+
+
+def failed(run):
+    """The tests that failed, of each node of a JSON report that has one."""
+    return {n["id"]: names for n in json.loads(run.out)["nodes"]
+            if (names := [t for t in TESTS
+                          if n["tests"][t]["passed"] is False])}
+
+
+def test_a_mesh_that_is_well_is_said_to_be(lab):
+    with World(lab, n=3) as world:
+        for i in 3, 9:
+            world.mesh.chunk_of("b", world.url, i, match=world.etag, owner="c")
+        world.mesh.chunk_of("a", world.url, 9, match=world.etag)
+        run = check(world, "--json")
+        assert run.rc == 0 and run.err == ""
+        said = json.loads(run.out)
+        assert failed(run) == {} and said["sound"] == 3
+        assert (said["size"], said["chunks"], said["chunks_asked"],
+                said["chunks_held"]) == (SIZE, N, N, 2)
+        assert said["etag"] == world.etag
+        assert [n["chunks_held"] for n in said["nodes"]] == [1, 2, 2]
+        assert [n["id"] for n in said["nodes"]] == list("abc")
+        # Node a was asked without a version before, which tells nothing.
+        assert [n["tests"]["credentials"]["passed"]
+                for n in said["nodes"]] == [None, True, True]
+        run = check(world)
+        assert run.rc == 0
+        lines = run.out.decode().splitlines()
+        assert lines[0].split() == ["node", *TESTS, "chunks"]
+        assert lines[2].split() == ["b", *["ok"] * 8, "3/16"]
+        assert lines[-1] == ("3 of 3 nodes sound; of 1.0 MiB in 16 chunks the "
+                             "mesh had 3")
+        assert check(world, "--quiet").out == b""
+        # Of the file it has fetched the first chunk, and that for the mesh.
+        assert set(ranges_of(world.asked())) == {
+            "bytes=0-0", *(f"bytes={i * CHUNK}-{(i + 1) * CHUNK - 1}"
+                           for i in (0, 3, 9))}
+
+
+def test_a_node_that_does_not_answer_is_named(lab):
+    with World(lab, n=3) as world:
+        world.mesh.nodes["b"].kill()
+        run = check(world, "--json")
+        assert run.rc == 1 and failed(run) == {"b": ["reachable"]}
+        node = json.loads(run.out)["nodes"][1]
+        assert node["chunks_held"] is None
+        assert all(node["tests"][t]["passed"] is None for t in TESTS[1:])
+        run = check(world)
+        assert run.rc == 1 and "b: reachable: " in run.out.decode()
+        assert "2 of 3 nodes sound" in run.out.decode()
+
+
+@pytest.mark.parametrize("old, new, tests", [
+    ('"id": "b"', '"id": "c"', ["agrees"]),
+    ('"chunk": 65536', '"chunk": 131072', ["agrees"]),
+    ("if ($xd_is_within = 0) { return 416; }", "return 416;",
+     ["ranges", "keeps", "versions"]),
+    ("proxy_no_cache $xd_drops;", "proxy_no_cache 1;", ["keeps"]),
+    ('"$request_uri $http_xd_match $slice_range"',
+     '"$request_uri $slice_range"', ["versions"]),
+    ('if ($xd_origin = "") { return 403; }',
+     'if ($xd_origin = "") { return 502; }', ["origins"]),
+    ("if ($xd_refused) { return 400; }", "", ["urls"]),
+    ("proxy_no_cache $xd_drops;", "", ["credentials"]),
+])
+def test_what_is_wrong_with_a_node_is_found(lab, old, new, tests):
+    with World(lab, n=2, hops=1, edit={"b": (old, new)}) as world:
+        run = check(world, "--json")
+        assert run.rc == 1 and failed(run) == {"b": tests}, run.out
+        for test in tests:
+            assert f"b: {test}: " in check(world).out.decode() or \
+                test == "credentials"  # which can be tested once
+
+
+def test_what_cannot_be_checked_is_said(lab):
+    config = "location /moved { return 302 http://127.0.0.1:1/; }" \
+             "location /whole { return 200 x; }"
+    with World(lab, config=config, n=1) as world:
+        o = world.origin.url
+        for url, rc, words in (
+                ("http://127.0.0.1:1/f.bin", 2, "at none of its origins"),
+                (o("a?token=x"), 2, "no file for this mesh"),
+                (o("none"), 1, "HTTP 404"), (o("whole"), 1, "HTTP 200"),
+                (o("moved"), 1, "leads elsewhere")):
+            run = check(world, url=url)
+            assert run.rc == rc and words in run.err, run.err
+        (lab.work / "bad").write_text("xdownload nodes 1\nhops 7\n")
+        for path, rc, words in (("bad", 3, "bad: line 2: invalid number"),
+                                ("none", 5, "none: No such file")):
+            run = lab.xdownload("via", "--check", path, world.url,
+                                report=False)
+            assert run.rc == rc and words in run.err, run.err
+        for words in (["--check", "mesh/NODES"], ["--check", world.url, "x"],
+                      ["--check", "mesh/NODES", world.url, "--hops", "1"],
+                      ["--check", "mesh/NODES", world.url, "-o", "x"], ["x:1"]):
+            assert lab.xdownload("via", *words, report=False).rc == 2
