@@ -329,7 +329,8 @@ uint8_t xd_via_tier(const struct xd_via *v, const struct xd_via_file *f,
     return XD_TIER_NODE;
 }
 
-/* Whether it is not known to be dropped. */
+/* Whether it is not known to be dropped, nor has failed a moment ago: nodes that
+ * ask one that is silent are silent as well. */
 static bool is_alive(const struct xd_via *v, size_t node)
 {
     size_t number = 0;
@@ -340,7 +341,8 @@ static bool is_alive(const struct xd_via *v, size_t node)
     for (size_t k = 0; k < v->mesh->nodes[node].n_addresses; k++) {
         const struct xd_depot *depot = v->depots[number + k];
 
-        if (depot && !depot->is_banned && depot->state != XD_DEPOT_FAILED)
+        if (depot && !depot->is_banned && depot->state != XD_DEPOT_FAILED &&
+            depot->state != XD_DEPOT_PAUSED)
             return true;
         is_known |= depot != NULL;
     }

@@ -5,7 +5,6 @@ import hashlib
 import os
 import re
 import signal
-import time
 import urllib.request
 
 import pytest
@@ -186,6 +185,7 @@ def test_node_killed_in_the_middle_costs_no_client_its_file(slow):
     assert sent(slow) < 1.4
 
 
+@pytest.mark.slow  # 11 s
 def test_node_that_falls_silent_is_done_without(slow):
     process = slow.start("--via", "mesh/NODES", "--silence", "1s", slow.url,
                          "-o", "out")

@@ -28,11 +28,26 @@ static size_t count_sources(const struct xd_depot *depot)
     return n;
 }
 
+/* Whether a node of the mesh may be asked for anything. */
+static bool has_nodes(const struct xd_via *v)
+{
+    for (size_t i = 0; v && i < v->n_depots; i++) {
+        const struct xd_depot_source *s = NULL;
+
+        while (v->depots[i] && (s = xd_depot_next_source(v->depots[i], s)))
+            if (!s->is_gone)
+                return true;
+    }
+    return false;
+}
+
 static size_t count_chunks(const struct xd_via *v)
 {
     size_t n = 0;
 
-    for (size_t i = 0; v && i < v->n_files; i++)
+    if (!has_nodes(v))
+        return 0;
+    for (size_t i = 0; i < v->n_files; i++)
         n += v->files[i]->n_chunks;
     return n;
 }
@@ -42,7 +57,9 @@ static size_t list_chunks(const struct xd_via *v, uint64_t *out)
 {
     size_t n = 0;
 
-    for (size_t i = 0; v && i < v->n_files; i++)
+    if (count_chunks(v) == 0)
+        return 0;
+    for (size_t i = 0; i < v->n_files; i++)
         for (size_t k = 0; k < v->files[i]->n_chunks; k++)
             out[n++] = xd_via_chunk(v, v->files[i], k).begin;
     return n;
