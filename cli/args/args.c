@@ -1037,6 +1037,20 @@ static int cut_player_args(struct args *a, int argc, char **argv)
     return n;
 }
 
+/* What the command line does not say. */
+static int obey_environment(struct args *a, const struct grammar *g)
+{
+    char *value = getenv("XDOWNLOAD_VIA");
+
+    if (value == NULL || *value == '\0' || args_is_given(a, "via"))
+        return 0;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->rows[i].id == OPTION_LIBRARY &&
+            strcmp(g->rows[i].name, "via") == 0)
+            return take(a, &g->rows[i], value);
+    return 0; /* of other commands */
+}
+
 /* Measurements are the same for every user. */
 static bool reads_config(const struct args *a)
 {
@@ -1076,6 +1090,8 @@ int args_parse(struct args *out, int argc, char **argv)
         status = complain_of_unknown_command(argv[optind]);
     if (status == 0)
         status = copy_inputs(out, (size_t)(argc - optind), argv + optind);
+    if (status == 0)
+        status = obey_environment(out, &grammar);
     if (status == 0 && reads_config(out))
         status = config_apply(out, &grammar, take);
     if (status == 0 && args_value(out, "depot-cache") == NULL &&

@@ -22,7 +22,8 @@ static const char *const allowed[] = {
     "patience",    "progress",       "proxy",
     "quiet",       "remote-time",    "retry",
     "silence",     "spool",          "threads-per-depot",
-    "user-agent",  "verbose",
+    "user-agent",  "verbose",        "via",
+    "via-copies",
 };
 
 struct setting {

@@ -217,6 +217,8 @@ static const struct special {
     {"no-metalink", 0, READING, GROUP_VERIFICATION},
     {"keyring", 0, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION},
     {"public-key", 0, COMMAND_GET | COMMAND_VERIFY, GROUP_VERIFICATION},
+    {"via", 0, FETCHING, GROUP_NETWORK},
+    {"via-copies", 0, FETCHING, GROUP_NETWORK},
     {"https-only", 0, ALL, GROUP_NETWORK},
     {"accept-html", 0, READING, GROUP_VERIFICATION},
     {"silence", 0, ASKING, GROUP_NETWORK},

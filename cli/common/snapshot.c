@@ -77,6 +77,7 @@ static void take_depot(struct snapshot_depot *depot,
                                 .first_byte_s = stats->first_byte_s,
                                 .waited_s = stats->waited_s,
                                 .is_connected = stats->is_connected,
+                                .is_node = stats->node != NULL,
                                 .error = depot->error};
 }
 

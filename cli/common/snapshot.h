@@ -18,7 +18,7 @@ struct snapshot_depot {
     uint64_t bytes_held, bytes, bytes_redundant;
     unsigned requests, failures, connections, most_connections;
     double bytes_per_s, mean_bytes_per_s, first_byte_s, waited_s;
-    bool is_connected;
+    bool is_connected, is_node; /* of a mesh */
     char *error; /* the sentence of its last error, or NULL */
 };
 

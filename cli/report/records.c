@@ -24,6 +24,17 @@ static void put_record(FILE *to, const struct xd_fetch_record *r,
     fprintf(to, "%s\n", outcome_name(outcome, r));
 }
 
+/* One may have joined since the snapshot. */
+static const char *host_of(struct xd_download *d, const struct snapshot *s,
+                           unsigned depot)
+{
+    struct xd_depot_stats stats = {.struct_size = sizeof stats};
+
+    if (depot < s->n_depots)
+        return s->depots[depot].host;
+    return xd_download_depot(d, depot, &stats) == 0 ? stats.host : "?";
+}
+
 void records_put(FILE *to, struct xd_download *d, const struct snapshot *s,
                  struct trace_run *run)
 {
@@ -31,8 +42,6 @@ void records_put(FILE *to, struct xd_download *d, const struct snapshot *s,
 
     while (xd_download_next_record(d, &record, NULL)) {
         trace_record(run, &record);
-        put_record(to, &record,
-                   record.depot < s->n_depots ? s->depots[record.depot].host
-                                              : "?");
+        put_record(to, &record, host_of(d, s, record.depot));
     }
 }

@@ -11,6 +11,7 @@ static void put_depot(struct json *j, const struct snapshot_depot *d)
     json_open_object(j, NULL);
     json_string(j, "url", d->url);
     json_string(j, "host", d->host);
+    json_bool(j, "is_node", d->is_node);
     json_count(j, "bytes", d->bytes);
     json_count(j, "bytes_redundant", d->bytes_redundant);
     json_count(j, "requests", d->requests);
@@ -67,6 +68,8 @@ static void put(FILE *to, const struct snapshot *s, const char *file,
     json_count(&j, "bytes_redundant", p->bytes_redundant);
     json_count(&j, "bytes_resumed", p->bytes_resumed);
     json_count(&j, "bytes_compared", p->bytes_compared);
+    json_count(&j, "bytes_via", p->bytes_via);
+    json_string(&j, "not_via", p->not_via);
     put_discarded(&j, p);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
@@ -120,6 +123,7 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
     static const char *const of_all[] = {
         "seconds",       "bytes_received",    "bytes_redundant",
         "bytes_resumed", "bytes_compared",    "bytes_discarded",
+        "bytes_via",     "not_via",
         "algorithm",     "redundancy",        "progress_number",
         "block_size",    "threads_per_depot", "library",
         "libcurl"};

@@ -73,6 +73,22 @@ static void put_discarded(FILE *to, const struct xd_progress *p)
                     units_size(size, all[i].bytes), all[i].why);
 }
 
+/* What the mesh has spared other servers, or why it was not asked. */
+static void put_via(FILE *to, const struct snapshot *s)
+{
+    char via[UNITS_SIZE], direct[UNITS_SIZE];
+    uint64_t sums[2] = {0, 0};
+
+    for (size_t i = 0; i < s->n_depots; i++)
+        sums[s->depots[i].is_node] +=
+            s->depots[i].bytes + s->depots[i].bytes_redundant;
+    if (s->progress.not_via != NULL)
+        fprintf(to, "not through the mesh: %s\n", s->progress.not_via);
+    else if (sums[true] > 0)
+        fprintf(to, "%s through the mesh, %s from servers themselves\n",
+                units_size(via, sums[true]), units_size(direct, sums[false]));
+}
+
 static bool was_asked(const struct snapshot_depot *depot)
 {
     return depot->requests > 0 || depot->state == XD_DEPOT_FAILED;
@@ -178,6 +194,7 @@ void summary_put(FILE *to, const struct snapshot *s, const char *name,
     if (strcmp(outcome, "interrupted") != 0) /* which is said at the very end */
         put_whole(to, s, name, outcome);
     put_discarded(to, &s->progress);
+    put_via(to, s);
     cast_init(&cast, s, was_asked);
     table_init(&table, columns < 50 ? narrow_columns : wide_columns, N_COLUMNS,
                columns, cast.longest);

@@ -66,6 +66,10 @@ struct xd_progress {
                                 "minisign key ..."; NULL: not verified (the
                                 options keyring and public-key), or not
                                 complete */
+    const char *not_via; /* why the file does not go through the mesh of the
+                            option `via`: a sentence; NULL: it does, or there is
+                            none, or that is not known yet */
+    uint64_t bytes_via;  /* of bytes_done: from nodes of the mesh */
 };
 
 enum xd_depot_state {
@@ -100,6 +104,8 @@ struct xd_depot_stats {
     unsigned most_connections; /* the most that they used at a time so far */
     uint64_t bytes_received; /* all that came in, up to 20 ms ago, also what is
                                   not written yet */
+    const char *node; /* of a mesh, by the id that the option `via` names; NULL:
+                         it is no node */
 };
 
 /* Why a request was made. */

@@ -9,12 +9,17 @@
  * options takes it, another inspection puts one in its place, or the options are
  * released.  There is one at most, so that it costs no more than that.
  *
+ * With a mesh of caches a download does not ask the file's own server for its
+ * bytes: inspection asks for a few of them only, and leaves what the answer has
+ * said.
+ *
  * Threads: any, of a place; what was taken is its taker's.
  */
 #ifndef XD_ENGINE_BEGUN_H
 #define XD_ENGINE_BEGUN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/time.h"
 #include "base/url.h"
@@ -31,6 +36,10 @@ struct xd_runner;
  * connection, and of a longer one TCP has found its speed by then. */
 #define XD_BEGUN_BYTES ((uint64_t)1 << 20)
 
+/* The same where it is only looked at: so much tells of most files that they are no
+ * manifest. */
+#define XD_BEGUN_LOOK ((uint64_t)4 << 10)
+
 struct xd_begun {
     struct xd_url *url; /* owned: of its first XD_BEGUN_BYTES, or all of it */
     struct xd_runner *runner;       /* owned, or NULL once it was taken over; */
@@ -42,7 +51,17 @@ struct xd_begun {
     void (*free_owner)(void *owner);
 };
 
-void xd_begun_free(struct xd_begun *b); /* NULL does nothing */
+/* What an answer has said of its file, where only that is of use to a download. */
+struct xd_begun_stated {
+    struct xd_url *url; /* owned */
+    char *validator;    /* owned, or NULL */
+    uint64_t size;      /* or XD_SIZE_UNKNOWN */
+    bool is_redirected;
+    xd_usec at; /* when it was answered */
+};
+
+void xd_begun_free(struct xd_begun *b);                 /* NULL does nothing */
+void xd_begun_stated_free(struct xd_begun_stated *s); /* likewise */
 
 /* Counted; NULL when out of memory. */
 struct xd_begun_place *xd_begun_place_new(void);
@@ -56,5 +75,10 @@ void xd_begun_put(struct xd_begun_place *p, struct xd_begun *b);
 /* What is there, which is the caller's from then on; NULL: nothing, or there is
  * no place. */
 struct xd_begun *xd_begun_take(struct xd_begun_place *p);
+
+/* The same for what was stated; it is taken as long as it is new, and of `url`. */
+void xd_begun_state(struct xd_begun_place *p, struct xd_begun_stated *s);
+struct xd_begun_stated *xd_begun_take_stated(struct xd_begun_place *p,
+                                             const struct xd_url *url);
 
 #endif

@@ -369,6 +369,16 @@ static int replace_sched_locked(struct xd_engine *e, struct xd_error *err)
     return make_sched_locked(e, err);
 }
 
+void xd_decide_renew_locked(struct xd_engine *e)
+{
+    struct xd_error error = {0};
+
+    if (!e->sampler.is_on)
+        xd_sampler_start_locked(e);
+    if (replace_sched_locked(e, &error) < 0)
+        xd_engine_fail_locked(e, &error);
+}
+
 void xd_decide_anew_locked(struct xd_engine *e)
 {
     const struct xd_session_event idle = {.kind = XD_SESSION_IDLE};

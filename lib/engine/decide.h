@@ -38,6 +38,9 @@ struct xd_sched_options xd_decide_options(const struct xd_options *o,
  * depot stated it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
 int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
 
+/* No request was made yet, and there are other depots: a new scheduler. */
+void xd_decide_renew_locked(struct xd_engine *e);
+
 /* No lane carries anything, which a round of the repair or a single answer
  * waited for: it begins with a scheduler of its own. */
 void xd_decide_anew_locked(struct xd_engine *e);

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/limit.h"
+#include "base/text.h"
 #include "base/url.h"
 #include "manifest/model.h"
 
@@ -30,6 +31,14 @@ struct xd_added_source {
     struct xd_model_file file;
     struct xd_model_replica replica;
     struct xd_replica more;
+    struct xd_url *url; /* with its text */
+};
+
+/* One of a node of a mesh. */
+struct node_source {
+    struct xd_depot_source source; /* the first member */
+    struct xd_model_file file;
+    struct xd_model_replica replica;
     struct xd_url *url; /* with its text */
 };
 
@@ -389,6 +398,14 @@ static void free_added(struct xd_added_source *a)
     xd_free(a);
 }
 
+static void free_appended(struct xd_depot_source *s)
+{
+    free_facts(s);
+    if (s->via)
+        xd_free(((struct node_source *)s)->url);
+    xd_free(s);
+}
+
 static void free_depot(struct xd_depot *d)
 {
     xd_free(d->host);
@@ -398,10 +415,8 @@ static void free_depot(struct xd_depot *d)
     for (size_t i = 0; i < d->n_sources; i++)
         free_facts(&d->sources[i]);
     xd_free(d->sources);
-    for (size_t i = 0; i < d->n_appended; i++) {
-        free_facts(d->appended[i]);
-        xd_free(d->appended[i]);
-    }
+    for (size_t i = 0; i < d->n_appended; i++)
+        free_appended(d->appended[i]);
     xd_free(d->appended);
     while (d->added) {
         struct xd_added_source *next = d->added->next;
@@ -492,7 +507,8 @@ struct xd_depot *xd_depots_find(const struct xd_depots *d,
                                 const struct xd_url *url)
 {
     for (size_t i = 0; i < d->n; i++) {
-        if (d->list[i]->kind == xd_transport_kind_of(url) &&
+        if (!d->list[i]->node_id &&
+            d->list[i]->kind == xd_transport_kind_of(url) &&
             xd_url_compare_depots(&d->list[i]->url, url) == 0)
             return d->list[i];
     }
@@ -564,33 +580,41 @@ int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,
     return XD_E_NOMEM;
 }
 
-/* They lie one behind the other, or are of one file. */
-static int append_source(struct xd_depot *depot, struct xd_range range,
-                         const struct xd_model_file *in, uint32_t place)
+/* They lie one behind the other, or are of one file.  Errors: NOMEM. */
+static int put_appended(struct xd_depot *depot, struct xd_depot_source *s)
 {
     struct xd_depot_source **list =
         xd_grow(depot->appended, depot->n_appended, &depot->appended_capacity,
                 sizeof(struct xd_depot_source *));
-    struct xd_depot_source *s = list ? xd_alloc(1, sizeof *s) : NULL;
     const struct xd_depot_source *last;
 
-    if (list)
-        depot->appended = list;
-    if (!s)
+    if (!list)
         return XD_E_NOMEM;
-    *s = (struct xd_depot_source){.range = range,
-                                  .in = in,
-                                  .place = place,
-                                  .order = APPENDED,
-                                  .furthest = (uint32_t)depot->n_appended};
+    depot->appended = list;
+    s->order = APPENDED;
+    s->furthest = (uint32_t)depot->n_appended;
     last = depot->n_appended > 0 ? list[depot->n_appended - 1] : NULL;
-    if (!last || last->range.begin < range.begin)
-        depot->bytes_held += xd_range_length(range);
+    if (!last || last->range.begin < s->range.begin)
+        depot->bytes_held += xd_range_length(s->range);
     list[depot->n_appended++] = s;
     depot->n_left++;
     depot->max_connections = xd_stricter_limit(depot->max_connections,
                                                replica_of(s)->max_connections);
     return 0;
+}
+
+static int append_source(struct xd_depot *depot, struct xd_range range,
+                         const struct xd_model_file *in, uint32_t place)
+{
+    struct xd_depot_source *s = xd_alloc(1, sizeof *s);
+
+    if (!s)
+        return XD_E_NOMEM;
+    *s = (struct xd_depot_source){.range = range, .in = in, .place = place};
+    if (put_appended(depot, s) == 0)
+        return 0;
+    xd_free(s);
+    return XD_E_NOMEM;
 }
 
 int xd_depots_append(struct xd_depots *d, struct xd_range range,
@@ -612,6 +636,64 @@ int xd_depots_append(struct xd_depots *d, struct xd_range range,
     if (!found)
         free_depot(depot);
     return XD_E_NOMEM;
+}
+
+/* "via a (10.0.0.1:8080)"; NULL when out of memory. */
+static char *name_node(const char *id, const char *host)
+{
+    struct xd_text t = {0};
+
+    xd_text_addf(&t, "via %s (%s)", id, host);
+    if (!t.failed)
+        return t.s;
+    xd_text_fini(&t);
+    return NULL;
+}
+
+struct xd_depot *xd_depots_add_node(struct xd_depots *d,
+                                    const struct xd_url *url, const char *id,
+                                    unsigned node, bool is_other_address)
+{
+    struct xd_depot *depot = new_depot(url);
+    char *name = depot ? name_node(id, depot->host) : NULL;
+
+    if (!name || put_depot(d, depot) < 0) {
+        xd_free(name);
+        if (depot)
+            free_depot(depot);
+        return NULL;
+    }
+    xd_free(depot->host);
+    depot->host = name;
+    depot->node_id = id;
+    depot->node = node;
+    depot->is_other_address = is_other_address;
+    return depot;
+}
+
+int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
+                     struct xd_range range, const struct xd_url *url)
+{
+    struct node_source *n = xd_alloc(1, sizeof *n);
+
+    if (!n)
+        return XD_E_NOMEM;
+    n->url = xd_url_copy(url);
+    n->replica.priority = XD_PRIORITY_NONE;
+    n->file = (struct xd_model_file){.size = xd_range_length(range),
+                                     .replicas = &n->replica,
+                                     .urls = n->url,
+                                     .rare = &xd_model_plain};
+    n->source =
+        (struct xd_depot_source){.range = range, .in = &n->file, .via = via};
+    if (!n->url || put_appended(depot, &n->source) < 0) {
+        xd_free(n->url);
+        xd_free(n);
+        return XD_E_NOMEM;
+    }
+    if (depot->n_appended == 1)
+        depot->url = *n->url; /* its text lives as long as the depot */
+    return 0;
 }
 
 void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,

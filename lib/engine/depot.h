@@ -39,6 +39,8 @@ struct xd_added_source;
 struct xd_depot;
 struct xd_depot_source;
 struct xd_model_file;
+struct xd_via;
+struct xd_via_file;
 
 /* Of a source of which answers had different validators (trust/validator_check.h).
  * Guarded by engine.lock. */
@@ -81,6 +83,8 @@ struct xd_depot_source {
                           was appended, which of those it is */
     bool is_preferred; /* by its location */
     bool is_sized;     /* a depot has stated the size of its object */
+    const struct xd_via_file *via; /* of a node of a mesh: of what file; or
+                                      NULL */
 
     /* Guarded by engine.lock. */
     bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */
@@ -106,6 +110,10 @@ struct xd_depot {
     char *shown_url;                 /* the same, as people may see it */
     struct xd_depot_source *sources; /* by range.begin, then best first */
     size_t n_sources;
+    const char *node_id;   /* of a node of a mesh, whose it is; NULL: it is none.
+                              All sources of a node are appended */
+    unsigned node;         /* its number there */
+    bool is_other_address; /* than its first */
 
     /* Constant after xd_depots_rank(). */
     struct xd_guess guess;   /* what was learned: guarded by engine.lock */
@@ -172,6 +180,7 @@ struct xd_depots {
     size_t n_failed, n_in_reserve; /* of `list`; guarded by engine.lock */
     unsigned max_connections;      /* to all together; 0: no limit */
     size_t n_files_refused;        /* sources: for want of allow_file */
+    struct xd_via *via; /* NULL: no mesh is used.  The caller's: via.h */
 };
 
 /* Those that `choice` refuses are left out, and files of this machine unless it
@@ -199,7 +208,7 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size);
 struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
                                              const struct xd_depot_source *s);
 
-/* The depot that `url` lies on; NULL if it is none of these. */
+/* The depot that `url` lies on, which is no node; NULL if it is none of these. */
 struct xd_depot *xd_depots_find(const struct xd_depots *d,
                                 const struct xd_url *url);
 
@@ -244,6 +253,22 @@ void xd_depot_restore_source(struct xd_depot *depot,
 int xd_depots_append(struct xd_depots *d, struct xd_range range,
                      const struct xd_model_file *in, uint32_t place,
                      struct xd_depot **out, bool *out_is_new);
+
+/*
+ * The depot that is a node of a mesh, at the address of `url`, as the last of the
+ * list; it holds nothing yet.  NULL when out of memory.
+ */
+struct xd_depot *xd_depots_add_node(struct xd_depots *d,
+                                    const struct xd_url *url, const char *id,
+                                    unsigned node, bool is_other_address);
+
+/*
+ * Add a source of a file that goes through a mesh, which lies behind all others of
+ * its node.  The URL is copied, `via` outlives the depots.
+ * Errors: NOMEM; then all is as before.
+ */
+int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
+                     struct xd_range range, const struct xd_url *url);
 
 /* What the manifest, or the call that added it, says of a source: its URL; where its bytes
  * begin in the object there, and how long that is; how it holds them, or NULL; and

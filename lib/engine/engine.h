@@ -114,6 +114,8 @@ struct xd_pending {
 struct xd_engine_hooks {
     /* Ask for decisions, and carry them out, until there are none. */
     void (*decide_locked)(struct xd_engine *e);
+    /* There are other depots, and no request was made yet: a new scheduler. */
+    void (*renew_locked)(struct xd_engine *e);
     /* Readers that wait look again, and the meters of all. */
     void (*wake_readers_locked)(struct xd_engine *e);
     /* Threads that are neither workers nor the keeper look at their work

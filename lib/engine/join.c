@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "engine/sched_events.h"
 #include "engine/trust/blame.h"
+#include "engine/via.h"
 
 typedef unsigned long long ull;
 
@@ -163,13 +164,13 @@ static void revive(struct xd_depot *depot)
 static void report_joined_locked(struct xd_engine *e,
                                  const struct xd_depot *depot,
                                  struct xd_range range,
-                                 unsigned max_connections)
+                                 unsigned max_connections, uint8_t tier)
 {
     if (e->session.size_probe &&
         xd_size_probe_join(e->session.size_probe, depot->number,
                            e->workers.max) < 0)
         xd_engine_fail_nomem_locked(e);
-    xd_report_joined_locked(e, depot->number, range, max_connections);
+    xd_report_joined_locked(e, depot->number, range, max_connections, tier);
     xd_blame_joined_locked(e, depot->number);
     xd_repair_joined_locked(e, depot->number);
     xd_readers_no_gap_locked(e, range);
@@ -184,7 +185,26 @@ void xd_join_depot_locked(struct xd_engine *e, struct xd_depot *depot,
     if (is_new && e->workers.max < xd_options_most_depots(&e->options))
         e->workers.max++; /* one more may be open at a time */
     revive(depot);
-    report_joined_locked(e, depot, range, max_connections);
+    report_joined_locked(e, depot, range, max_connections,
+                         e->depots.via ? XD_TIER_DIRECT : XD_TIER_OWNER);
+}
+
+void xd_join_via_locked(struct xd_engine *e, const struct xd_via_file *f)
+{
+    const struct xd_via *v = e->depots.via;
+
+    for (size_t i = 0; i < v->n_depots; i++) {
+        struct xd_depot *depot = v->depots[i];
+
+        if (!depot || depot->is_banned || depot->n_appended == 0 ||
+            depot->appended[depot->n_appended - 1]->via != f)
+            continue;
+        revive(depot);
+        for (size_t k = 0; k < f->n_chunks; k++)
+            report_joined_locked(e, depot, xd_via_chunk(v, f, k),
+                                 depot->max_connections,
+                                 xd_via_tier(v, f, k, depot));
+    }
 }
 
 static int join_locked(struct xd_engine *e, const struct xd_new_source *what,

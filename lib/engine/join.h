@@ -12,6 +12,7 @@
 
 struct xd_depot;
 struct xd_engine;
+struct xd_via_file;
 
 /* As xd_download_add_replica().  Without the lock. */
 int xd_engine_join(struct xd_engine *e, const struct xd_replica *replica,
@@ -26,5 +27,9 @@ int xd_join_make_room_locked(struct xd_engine *e);
 void xd_join_depot_locked(struct xd_engine *e, struct xd_depot *depot,
                           bool is_new, struct xd_range range,
                           unsigned max_connections);
+
+/* The same for the nodes of a mesh, of a file that goes through it, which was the
+ * last to be added. */
+void xd_join_via_locked(struct xd_engine *e, const struct xd_via_file *f);
 
 #endif

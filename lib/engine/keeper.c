@@ -5,6 +5,7 @@
 #include "engine/depot_cache.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
+#include "engine/via_ask.h"
 
 /* For threads to leave.  The watchdog of their transports takes a third of it;
  * one that a disk or a name server holds up does not hold up the end. */
@@ -73,6 +74,19 @@ static void end_locked(struct xd_engine *e)
     e->error = outcome;
 }
 
+/* What comes before the first byte. */
+static void open_locked(struct xd_engine *e)
+{
+    xd_via_open_locked(e);
+    if (xd_engine_is_over_locked(e))
+        return;
+    if (e->dest.path)
+        xd_resume_open_locked(e);
+    else
+        xd_engine_step_locked(
+            e, (struct xd_session_event){.kind = XD_SESSION_OPENED});
+}
+
 static void *keeper_main(void *arg)
 {
     struct xd_engine *e = arg;
@@ -81,7 +95,7 @@ static void *keeper_main(void *arg)
     for (;;) {
         wait_locked(e);
         if (e->session.phase == XD_PHASE_OPEN)
-            xd_resume_open_locked(e);
+            open_locked(e);
         else if (xd_resume_can_work_locked(e))
             xd_resume_work_locked(e);
         else if (xd_set_can_keep_locked(e))

@@ -45,6 +45,16 @@ static bool takes_encoded_locked(const struct xd_engine *e,
                 0);
 }
 
+/* What a node of a mesh is told beside the range. */
+static void choose_fields_locked(const struct xd_engine *e,
+                                 struct xd_lane *lane)
+{
+    lane->fields[0] = '\0';
+    if (lane->source && lane->source->via)
+        xd_via_fields(&e->depots, lane->source->via, lane->range.begin,
+                      lane->fields);
+}
+
 /* The request is the thread's own from here on. */
 static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
@@ -54,6 +64,7 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->reach = xd_depot_source_reach(lane->source);
     lane->if_range =
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
+    choose_fields_locked(w->engine, lane);
     lane->odd_validator = 0;
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->wants_size = w->engine->session.size_probe != NULL;
@@ -165,6 +176,8 @@ static void start(struct xd_worker *w, unsigned slot)
         .wants_size = lane->wants_size,
         .passes_over = &lane->passes_over,
         .framing = xd_source_framing(source),
+        .fields = source->via ? lane->fields : NULL,
+        .is_plain = source->via != NULL,
         .takes_encoded = lane->takes_encoded};
     if (!goes_on(w, slot, &request) &&
         xd_runner_start(w->runner, slot, &request, &error) < 0)
@@ -442,6 +455,31 @@ static void note_address(struct xd_lane *lane, const char *address)
         snprintf(lane->address, sizeof lane->address, "%s", address);
 }
 
+/* A node of a mesh may hold another version than the one that is wanted. */
+static int check_version(const struct xd_depot *depot, struct xd_lane *lane,
+                         const struct xd_head *head)
+{
+    const char *wanted = lane->source->via->validator;
+
+    if (!wanted || (head->validator && strcmp(head->validator, wanted) == 0))
+        return 0;
+    lane->is_refused = true;
+    lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_GONE,
+                                        .object_size = XD_SIZE_UNKNOWN};
+    return xd_fail(&lane->outcome.error, XD_E_DIFFERENT,
+                   "%s: has another version of the file: its validator is "
+                   "%.60s, and that of the origin %.60s",
+                   depot->host, head->validator ? head->validator : "none",
+                   wanted);
+}
+
+static int learn_validator(struct xd_worker *w, struct xd_lane *lane,
+                           const struct xd_head *head)
+{
+    return lane->source->via ? check_version(w->served, lane, head)
+                             : xd_validators_learned(w->engine, lane, head);
+}
+
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     struct xd_worker *w = user;
@@ -449,7 +487,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     struct xd_error error = {0};
 
     note_address(lane, head->address);
-    int rc = xd_validators_learned(w->engine, lane, head);
+    int rc = learn_validator(w, lane, head);
 
     if (rc < 0)
         return rc;
@@ -468,7 +506,8 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
         xd_report_shares_locked(w->engine, w->served);
         xd_engine_unlock(w->engine);
     }
-    if (xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
+    if (!lane->source->via &&
+        xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
         xd_engine_lock(w->engine);
         xd_engine_fail_locked(w->engine, &error);
         xd_engine_unlock(w->engine);

@@ -15,6 +15,7 @@
 #include "base/addresses.h"
 #include "base/range.h"
 #include "base/time.h"
+#include "engine/via.h"
 #include "engine/trust/piece_hash.h"
 #include "io/transport.h"
 #include "session/intake.h"
@@ -43,6 +44,7 @@ struct xd_lane {
     struct xd_depot_source *source;     /* NULL: the depot has none any more */
     const struct xd_url *url;           /* the source's, or where that led to */
     const char *if_range;               /* the source's validator, or NULL */
+    char fields[XD_VIA_FIELDS]; /* for a node of a mesh, or "" */
     struct xd_address_list passes_over; /* io/transport.h */
     bool tries_address;                 /* one that is not known yet: */
     char address[XD_ADDRESS_TEXT];      /* it went to this one; or "" */

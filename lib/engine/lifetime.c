@@ -14,6 +14,8 @@
 #include "engine/trust/blame.h"
 #include "engine/trust/sampler_ask.h"
 #include "engine/trust/sampler_thread.h"
+#include "engine/via.h"
+#include "engine/via_ask.h"
 #include "engine/worker.h"
 #include "io/net_context.h"
 #include "io/pinger.h"
@@ -121,8 +123,9 @@ static void obey_max_connections(struct xd_engine *e)
 static unsigned most_open(const struct xd_engine *e)
 {
     unsigned most = xd_options_most_depots(&e->options);
+    size_t n = e->depots.n + (e->depots.via ? e->depots.via->n_depots : 0);
 
-    return most < e->depots.n ? most : (unsigned)e->depots.n;
+    return most < n ? most : (unsigned)n;
 }
 
 static unsigned descriptors_of(unsigned lanes)
@@ -218,6 +221,8 @@ static int init_tables(struct xd_engine *e, const char *path)
 
 static void fini_tables(struct xd_engine *e)
 {
+    struct xd_via *via;
+
     xd_session_fini(&e->session);
     xd_routes_close(&e->outage.routes);
     xd_ledger_fini(&e->ledger);
@@ -232,7 +237,9 @@ static void fini_tables(struct xd_engine *e)
     if (!e->begun)
         xd_net_context_free(e->context);
     xd_begun_free(e->begun);
+    via = e->depots.via;
     xd_depots_fini(&e->depots);
+    xd_via_free(via);
 }
 
 /* The answer of one of its depots, as far as its lanes, and its options, are
@@ -244,6 +251,17 @@ static bool can_go_on(const struct xd_engine *e, const struct xd_begun *b)
            e->workers.n_lanes <= b->n_slots &&
            xd_now() < b->at + XD_BEGUN_LASTS &&
            xd_options_have_same_net(&e->options, b->options);
+}
+
+/* The mesh that the options name: many files go through it as far as hashes prove
+ * them; of one its origin is asked first. */
+static int init_via(struct xd_engine *e, struct xd_error *err)
+{
+    int rc = xd_via_new(&e->depots.via, &e->options, err);
+
+    if (rc == 0 && e->dest.output->has_many_files)
+        rc = xd_via_add_set_locked(e) < 0 ? xd_fail_nomem(err) : 0;
+    return rc;
 }
 
 /* What others of its transports have looked up is shared. */
@@ -291,6 +309,7 @@ static void wake_threads_locked(struct xd_engine *e)
 
 static const struct xd_engine_hooks hooks = {
     .decide_locked = xd_decide_locked,
+    .renew_locked = xd_decide_renew_locked,
     .wake_readers_locked = xd_readers_wake_locked,
     .wake_threads_locked = wake_threads_locked,
     .sampler_main = xd_sampler_main};
@@ -317,7 +336,6 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     e->dest.path_given = SIZE_MAX;
     e->dest.is_bounded =
         output->is_bounded && output->is_bounded(&e->options, path);
-    e->session.has_file = path != NULL;
     e->session.is_pipe = output->is_read_once;
     e->pipe.fd = fd;
     e->outage.routes.fd = -1;
@@ -344,6 +362,10 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     rc = xd_depots_init(&e->depots, m, file, &choice, err);
     if (rc < 0)
         goto fini_threads;
+    rc = init_via(e, err);
+    if (rc < 0)
+        goto fini_tables;
+    e->session.has_file = path || (e->depots.via && !output->has_many_files);
     if (e->depots.n_files_refused > 0)
         xd_engine_log_locked(e, XD_LOG_WARN,
                              "%zu sources are not used: they are files of this "

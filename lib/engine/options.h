@@ -33,15 +33,16 @@ struct xd_options {
         max_depots, max_files, allow_file, https_only, no_metalink, same_file,
         accept_html, content_disposition, remote_time, force, no_continue,
         no_final_check, no_cancel, whole_blocks, silence, retry, patience,
-        lookahead, lookahead_time /* 0: lookahead says it */, records, max_time;
+        lookahead, lookahead_time /* 0: lookahead says it */, records, max_time,
+        via_copies;
     struct xd_range_option range;
     unsigned most_lanes; /* of a depot, by the manifest or the descriptors that
                             are left; 0: any number */
     char *exclude;       /* a list of base/hosts.h, or NULL; owned */
     char *only;          /* likewise */
     char *locations;     /* of base/choice.h, or NULL; owned */
-    char *keep, *spool, *depot_cache, *keyring, *public_key; /* owned; or
-                                                                NULL */
+    char *keep, *spool, *depot_cache, *keyring, *public_key, *via; /* owned; or
+                                                                      NULL */
     struct xd_net_options net; /* its strings are owned */
     struct xd_s3_options s3;   /* likewise */
     uint64_t set[2]; /* bit i, 64 of them in each: row i of the table was set by

@@ -104,11 +104,18 @@ static bool may_give_whole_locked(const struct xd_lane *lane)
            !lane->source->has_answered;
 }
 
+/* A cache that does not send the range that was asked for sends nothing that is of
+ * use. */
+static bool is_of_node(const struct xd_lane *lane)
+{
+    return lane->source && lane->source->via;
+}
+
 /* A list of URLs gives no size: depots have stated it. */
 static bool has_stated_another_size(const struct xd_engine *e,
                                     const struct xd_lane *lane)
 {
-    return lane->outcome.verdict == XD_VERDICT_DIFFERENT &&
+    return !is_of_node(lane) && lane->outcome.verdict == XD_VERDICT_DIFFERENT &&
            lane->outcome.object_size != XD_SIZE_UNKNOWN &&
            !xd_verify_decides(e, lane->range) &&
            strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
@@ -159,8 +166,9 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     } else if (xd_validators_have_changed_locked(lane)) {
         xd_blame_ban_locked(e, depot->number, &outcome->error);
         depot->answers_differ = depot->is_banned;
-    } else if (outcome->verdict == XD_VERDICT_NO_RANGES ||
-               may_give_whole_locked(lane)) {
+    } else if (!is_of_node(lane) &&
+               (outcome->verdict == XD_VERDICT_NO_RANGES ||
+                may_give_whole_locked(lane))) {
         depot->knows_no_ranges = true;
         depot->sends_wrong_ranges = outcome->is_wrong_range;
         xd_report_event_locked(

@@ -12,13 +12,12 @@ static int read_part(void *user, uint64_t offset, void *data, size_t len,
     return xd_sink_read(e->dest.sink, offset - e->wanted.begin, data, len, err);
 }
 
-/* A batch that the end of the download cancels. */
-static int open_batch(struct xd_engine *e, unsigned n_slots,
-                      struct xd_error *err)
+int xd_resume_open_batch(struct xd_engine *e,
+                         const struct xd_batch_config *config,
+                         unsigned n_slots, struct xd_error *err)
 {
-    struct xd_batch_config config = xd_options_batch(&e->options);
     struct xd_batch *batch;
-    int rc = xd_batch_new(&batch, &config, n_slots, err);
+    int rc = xd_batch_new(&batch, config, n_slots, err);
 
     if (rc < 0)
         return rc;
@@ -30,7 +29,7 @@ static int open_batch(struct xd_engine *e, unsigned n_slots,
     return 0;
 }
 
-static void close_batch(struct xd_engine *e)
+void xd_resume_close_batch(struct xd_engine *e)
 {
     struct xd_batch *batch = e->resume.batch;
 
@@ -44,6 +43,7 @@ int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
                       const char *known, struct xd_sample_check *out,
                       struct xd_error *err)
 {
+    const struct xd_batch_config config = xd_options_batch(&e->options);
     struct xd_depots depots;
     struct xd_choice choice = xd_options_choice(&e->options);
     int rc = xd_depots_init(&depots, e->depots.manifest, e->depots.file,
@@ -53,7 +53,7 @@ int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
         return rc;
     if (depots.size == XD_SIZE_UNKNOWN)
         xd_depots_set_size(&depots, e->depots.size);
-    rc = open_batch(e, xd_sample_check_slots(&depots), err);
+    rc = xd_resume_open_batch(e, &config, xd_sample_check_slots(&depots), err);
     if (rc == 0) {
         *out = (struct xd_sample_check){.batch = e->resume.batch,
                                         .depots = &depots,
@@ -63,7 +63,7 @@ int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
                                         .known = known,
                                         .until = e->times.deadline};
         rc = xd_sample_check_run(out, err);
-        close_batch(e);
+        xd_resume_close_batch(e);
     }
     xd_depots_fini(&depots);
     return rc;

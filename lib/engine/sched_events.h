@@ -35,7 +35,8 @@ void xd_report_holds_locked(struct xd_engine *e, unsigned depot,
 /* The depot, which may be a new one, has a source more, for so many requests at
  * a time (0: no limit). */
 void xd_report_joined_locked(struct xd_engine *e, unsigned depot,
-                             struct xd_range range, unsigned max_requests);
+                             struct xd_range range, unsigned max_requests,
+                             uint8_t tier);
 /* More is wanted, behind all else. */
 void xd_report_extended_locked(struct xd_engine *e, struct xd_range more);
 void xd_report_banned_locked(struct xd_engine *e, unsigned depot);

@@ -13,6 +13,8 @@
 #include "engine/join.h"
 #include "engine/sched_events.h"
 #include "engine/trust/signed.h"
+#include "engine/via.h"
+#include "engine/via_ask.h"
 #include "manifest/builder.h"
 #include "manifest/join.h"
 
@@ -222,6 +224,8 @@ static int add_sources_locked(struct xd_engine *e, const struct addition *a,
         xd_join_depot_locked(e, depot, is_new, range,
                              f->replicas[k].max_connections);
     }
+    if (xd_via_add_file_locked(e, range, f))
+        xd_join_via_locked(e, e->depots.via->files[e->depots.via->n_files - 1]);
     return 0;
 }
 

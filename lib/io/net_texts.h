@@ -12,6 +12,10 @@ bool xd_is_plain_text(const char *s);
  * what would be said; of a name that does not decide which bytes come. */
 bool xd_is_header(const char *s);
 
+/* Whether such a line, or one of several, is for servers that may see
+ * credentials. */
+bool xd_header_is_secret(const char *s);
+
 /* "NAME:PASSWORD" */
 bool xd_is_login(const char *s);
 

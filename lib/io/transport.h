@@ -104,6 +104,10 @@ struct xd_request {
                            to while its server has others; or NULL */
     bool wants_offer;   /* the head is to have what the server offers beside
                            the bytes */
+    const char *fields; /* of HTTP: more of its header, "Name: value" and a line
+                           feed each; or NULL.  They live as long as it does */
+    bool is_plain;      /* of HTTP: nothing that the user gives to servers goes
+                           along, and no redirect is followed */
     bool takes_whole;   /* in place of the range, which begins at byte 0: all of
                            it comes then */
     bool takes_encoded; /* the object is known to be a compressed file, or

@@ -223,7 +223,7 @@ static bool is_for_lost(const struct xd_book *b, const struct xd_fetch_state *f)
     const struct xd_range rest = {f->got, f->range.end};
 
     return d->state == XD_HOLDER_DROPPED ||
-           !xd_rangeset_contains(&d->held, rest);
+           !xd_rangeset_contains(xd_holder_has(d), rest);
 }
 
 static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)

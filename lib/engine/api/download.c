@@ -15,6 +15,7 @@
 #include "engine/join.h"
 #include "engine/lane.h"
 #include "engine/lifetime.h"
+#include "engine/via.h"
 #include "os/file.h"
 
 /* A download is an engine that feeds a file or a descriptor. */
@@ -145,6 +146,15 @@ static void count_discarded_locked(const struct xd_engine *e,
     p->discarded_dropped = discarded[XD_DISCARD_DROPPED];
 }
 
+static void count_via_locked(const struct xd_engine *e, struct xd_progress *p)
+{
+    const struct xd_via *v = e->depots.via;
+
+    for (size_t i = 0; v && i < v->n_depots; i++)
+        p->bytes_via += v->depots[i] ? v->depots[i]->bytes : 0;
+    p->not_via = v ? v->refusal : NULL;
+}
+
 static void count_depots_locked(const struct xd_engine *e,
                                 struct xd_progress *p)
 {
@@ -203,6 +213,7 @@ void xd_download_progress(struct xd_download *d, struct xd_progress *out)
     p.is_paused = e->pause.since != 0;
     count_depots_locked(e, &p);
     count_discarded_locked(e, &p);
+    count_via_locked(e, &p);
     p.algorithm = xd_options_algorithm(&e->options);
     p.threads_per_depot = xd_options_lanes(&e->options);
     p.block_bytes = e->options.block_bytes;
@@ -237,6 +248,7 @@ int xd_download_depot(struct xd_download *d, size_t i,
     now = e->session.phase == XD_PHASE_END ? e->times.ended : xd_now();
     s.host = depot->host;
     s.url = depot->shown_url;
+    s.node = depot->node_id;
     s.state = depot->state;
     s.bytes_held = depot->bytes_held;
     s.bytes = depot->bytes;

@@ -36,6 +36,7 @@ struct item {
     bool may_go_on;   /* a download may take the answer over */
     bool needs_whole; /* its first bytes alone will not do, or were refused */
     uint64_t size;
+    char *validator; /* with `looks`: of its answer; or NULL */
     struct xd_manifest *manifest;
     struct xd_error error;
 };
@@ -47,6 +48,8 @@ struct xd_inspection {
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
     size_t most; /* bytes of a text */
     bool accepts_html, takes_offers, takes_names;
+    bool looks; /* asks for a few bytes of the only URL, and leaves to a download
+                   what the answer says of it */
     bool keeps; /* asks for the first bytes of the only URL, and leaves them to
                    a download if it is a file's */
     struct xd_description described; /* of the only URL, by its server */
@@ -93,6 +96,8 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     if (in->takes_names && head->file_name &&
         !(item->file_name = xd_strdup(head->file_name)))
         return xd_fail_nomem(&item->error);
+    if (in->looks && head->validator && !item->validator)
+        item->validator = xd_strdup(head->validator);
     if (!item->final_url ||
         (head->offer && xd_offer_copy(&item->offer, head->offer) < 0))
         return xd_fail_nomem(&item->error);
@@ -152,15 +157,25 @@ static void understand(struct xd_inspection *in, struct item *item)
         item->manifest = NULL;
 }
 
+static uint64_t asks_for(const struct xd_inspection *in)
+{
+    if (in->looks)
+        return XD_BEGUN_LOOK;
+    return in->keeps ? XD_BEGUN_BYTES : XD_TO_END;
+}
+
 /* A longer manifest, or a server that refuses a part, perhaps of nothing. */
-static bool needs_whole(const struct item *item,
+static bool needs_whole(const struct xd_inspection *in, const struct item *item,
                         const struct xd_outcome *outcome)
 {
+    const uint64_t asked = asks_for(in);
+
     return outcome->verdict == XD_VERDICT_REFUSED_RANGE ||
            outcome->verdict == XD_VERDICT_NO_RANGES ||
            outcome->verdict == XD_VERDICT_DIFFERENT ||
-           (outcome->verdict == XD_VERDICT_OK && item->is_manifest &&
-            item->text.len == XD_BEGUN_BYTES && item->size != XD_BEGUN_BYTES);
+           (outcome->verdict == XD_VERDICT_OK &&
+            (item->is_manifest || in->looks) && item->text.len == asked &&
+            item->size != asked);
 }
 
 static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
@@ -168,7 +183,8 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
     struct xd_inspection *in = user;
     struct item *item = item_of(in, i);
 
-    item->needs_whole = in->keeps && needs_whole(item, outcome);
+    item->needs_whole = (in->keeps || in->looks) &&
+                        needs_whole(in, item, outcome);
     if (item->needs_whole)
         return;
     if (outcome->verdict == XD_VERDICT_OK)
@@ -228,8 +244,8 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
         requests[i] = (struct xd_request){
             .url = &item->url,
             .reach = item->reach,
-            .length = in->keeps ? XD_BEGUN_BYTES : XD_TO_END,
-            .takes_whole = in->keeps,
+            .length = asks_for(in),
+            .takes_whole = in->keeps || in->looks,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
             .wants_offer = in->takes_offers,
@@ -269,7 +285,7 @@ static int ask_all(struct xd_inspection *in,
     rc = ask(in, a, in->n, in->what == FIND_OUT ? XD_BATCH_GRACE : XD_NEVER,
              err);
     if (rc == 0 && in->items[0].needs_whole) {
-        in->keeps = false;
+        in->keeps = in->looks = false;
         rc = ask(in, a, in->n, XD_NEVER, err);
     }
     if (rc < 0 || in->what != FIND_OUT || find(in, true) == in->n)
@@ -353,6 +369,30 @@ static bool put_aside(const struct xd_inspection *in,
     return true;
 }
 
+/* The same of what the answer says. */
+static void state(const struct xd_inspection *in, const struct xd_options *o)
+{
+    const struct item *item = &in->items[0];
+    struct xd_begun_stated *s;
+
+    if (!in->looks || item->error.code < 0 || item->manifest ||
+        !item->final_url)
+        return;
+    s = xd_alloc(1, sizeof *s);
+    if (!s)
+        return;
+    *s = (struct xd_begun_stated){
+        .url = xd_url_copy(&item->url),
+        .validator = item->validator ? xd_strdup(item->validator) : NULL,
+        .size = item->size,
+        .is_redirected = xd_url_compare(item->final_url, &item->url) != 0,
+        .at = xd_now()};
+    if (s->url && (s->validator || !item->validator))
+        xd_begun_state(o->begun, s);
+    else
+        xd_begun_stated_free(s);
+}
+
 /* A range of FTP has no end of its own, so that its connection is lost. */
 static bool is_http(const struct xd_url *url)
 {
@@ -372,6 +412,8 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
         in->what == FIND_OUT && in->n == 1 && !(o && o->no_metalink);
     in->keeps = in->what == FIND_OUT && in->n == 1 && o && o->begun &&
                 is_http(&in->items[0].url);
+    in->looks = in->keeps && o->via && o->via[0];
+    in->keeps &= !in->looks;
     rc = xd_cancelable_batch_new(&a, o, in->keeps ? xd_options_lanes(o) : in->n,
                                  err);
     if (rc < 0)
@@ -379,6 +421,8 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
     rc = ask_all(in, a, err);
     if (rc == 0 && in->takes_offers)
         rc = take_described(in, o, err);
+    if (rc == 0)
+        state(in, o);
     if (rc == 0 && put_aside(in, a, o))
         return 0;
     return xd_cancelable_batch_end(a, o, rc, err);
@@ -602,6 +646,7 @@ void xd_inspection_free(struct xd_inspection *in)
     for (size_t i = 0; i < in->n; i++) {
         xd_free(in->items[i].final_url);
         xd_free(in->items[i].file_name);
+        xd_free(in->items[i].validator);
         xd_text_fini(&in->items[i].text);
         xd_offer_fini(&in->items[i].offer);
         xd_manifest_unref(in->items[i].manifest);

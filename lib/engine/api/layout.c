@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/via.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -27,10 +28,47 @@ static size_t count_sources(const struct xd_depot *depot)
     return n;
 }
 
-/* The edges of extents inside the file, each once. */
+/* Whether a node of the mesh may be asked for anything. */
+static bool has_nodes(const struct xd_via *v)
+{
+    for (size_t i = 0; v && i < v->n_depots; i++) {
+        const struct xd_depot_source *s = NULL;
+
+        while (v->depots[i] && (s = xd_depot_next_source(v->depots[i], s)))
+            if (!s->is_gone)
+                return true;
+    }
+    return false;
+}
+
+static size_t count_chunks(const struct xd_via *v)
+{
+    size_t n = 0;
+
+    if (!has_nodes(v))
+        return 0;
+    for (size_t i = 0; i < v->n_files; i++)
+        n += v->files[i]->n_chunks;
+    return n;
+}
+
+/* Those of a mesh go to out[]; returns how many there are. */
+static size_t list_chunks(const struct xd_via *v, uint64_t *out)
+{
+    size_t n = 0;
+
+    if (count_chunks(v) == 0)
+        return 0;
+    for (size_t i = 0; i < v->n_files; i++)
+        for (size_t k = 0; k < v->files[i]->n_chunks; k++)
+            out[n++] = xd_via_chunk(v, v->files[i], k).begin;
+    return n;
+}
+
+/* The edges of extents inside the file, and of chunks, each once. */
 static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
 {
-    size_t n = 0, n_kept = 0;
+    size_t n = count_chunks(d->via), n_kept = 0;
     uint64_t *cuts;
 
     for (size_t i = 0; i < d->n; i++)
@@ -38,7 +76,7 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
     cuts = xd_alloc(n ? n : 1, sizeof *cuts);
     if (!cuts)
         return XD_E_NOMEM;
-    n = 0;
+    n = list_chunks(d->via, cuts);
     for (size_t i = 0; i < d->n; i++) {
         const struct xd_depot_source *s = NULL;
 
@@ -59,12 +97,64 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
     return 0;
 }
 
+/* Chunks of a node that follow each other in one tier are one range. */
+static void put_chunk(struct xd_holding *h, struct xd_range chunk, uint8_t tier)
+{
+    struct xd_range *last = h->n_held > 0 ? &h->held[h->n_held - 1] : NULL;
+
+    if (last && last->end == chunk.begin && h->tiers[h->n_held - 1] == tier) {
+        last->end = chunk.end;
+        return;
+    }
+    h->held[h->n_held] = chunk;
+    h->tiers[h->n_held++] = tier;
+}
+
+/* What a node holds, without what is gone. */
+static int hold_chunks(const struct xd_via *v, const struct xd_depot *depot,
+                       struct xd_holding *h)
+{
+    const struct xd_depot_source *s = NULL;
+    size_t n = 0;
+
+    while ((s = xd_depot_next_source(depot, s)))
+        n += s->is_gone ? 0 : s->via->n_chunks;
+    h->held = xd_alloc(n ? n : 1, sizeof *h->held);
+    h->tiers = xd_alloc(n ? n : 1, sizeof *h->tiers);
+    if (!h->held || !h->tiers)
+        return XD_E_NOMEM;
+    while ((s = xd_depot_next_source(depot, s)))
+        for (size_t i = 0; !s->is_gone && i < s->via->n_chunks; i++)
+            put_chunk(h, xd_via_chunk(v, s->via, i),
+                      xd_via_tier(v, s->via, i, depot));
+    return 0;
+}
+
+/* What another depot holds: where there is a mesh, behind that. */
+static int hold_sources(const struct xd_via *v, const struct xd_depot *depot,
+                        struct xd_holding *h)
+{
+    const struct xd_range all = {0, XD_SIZE_UNKNOWN};
+    struct xd_rangeset held;
+
+    if (xd_depot_holds(depot, all, &held) < 0)
+        return XD_E_NOMEM;
+    h->held = held.ranges;
+    h->n_held = held.n;
+    if (!v)
+        return 0;
+    h->tiers = xd_alloc(held.n ? held.n : 1, sizeof *h->tiers);
+    if (!h->tiers)
+        return XD_E_NOMEM;
+    for (size_t i = 0; i < held.n; i++)
+        h->tiers[i] = XD_TIER_DIRECT;
+    return 0;
+}
+
 /* The holdings of all depots, and their union. */
 static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
                          struct xd_rangeset *everything)
 {
-    const struct xd_range all = {0, XD_SIZE_UNKNOWN};
-
     layout->depots = xd_alloc(d->n ? d->n : 1, sizeof *layout->depots);
     if (!layout->depots)
         return XD_E_NOMEM;
@@ -73,16 +163,16 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
     if (!layout->guesses)
         return XD_E_NOMEM;
     for (size_t i = 0; i < d->n; i++) {
-        struct xd_rangeset held;
+        const struct xd_depot *depot = d->list[i];
+        struct xd_holding *h = &layout->depots[i];
 
-        if (xd_depot_holds(d->list[i], all, &held) < 0)
+        if ((depot->node_id ? hold_chunks(d->via, depot, h)
+                            : hold_sources(d->via, depot, h)) < 0)
             return XD_E_NOMEM;
-        layout->depots[i].held = held.ranges;
-        layout->depots[i].n_held = held.n;
-        layout->depots[i].max_lanes = d->list[i]->max_connections;
-        layout->guesses[i] = d->list[i]->guess;
-        for (size_t j = 0; j < held.n; j++) {
-            if (xd_rangeset_add(everything, held.ranges[j]) < 0)
+        h->max_lanes = depot->max_connections;
+        layout->guesses[i] = depot->guess;
+        for (size_t j = 0; j < h->n_held; j++) {
+            if (xd_rangeset_add(everything, h->held[j]) < 0)
                 return XD_E_NOMEM;
         }
     }
@@ -152,8 +242,10 @@ int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
 
 void xd_layout_fini(struct xd_layout *layout)
 {
-    for (size_t i = 0; i < layout->n_depots; i++)
+    for (size_t i = 0; i < layout->n_depots; i++) {
         xd_free(layout->depots[i].held);
+        xd_free(layout->depots[i].tiers);
+    }
     xd_free(layout->depots);
     xd_free(layout->guesses);
     xd_free(layout->cuts);

@@ -61,7 +61,8 @@ static struct xd_sample_copy *find(const struct xd_sample_copies *c,
     return NULL;
 }
 
-static struct xd_sample_copy *add(struct xd_sample_copies *c, unsigned depot)
+static struct xd_sample_copy *add(struct xd_sample_copies *c, unsigned depot,
+                                  unsigned origin)
 {
     struct xd_sample_copy *list =
         xd_grow(c->list, c->n, &c->capacity, sizeof *list);
@@ -75,12 +76,14 @@ static struct xd_sample_copy *add(struct xd_sample_copies *c, unsigned depot)
     if (!bytes)
         return NULL;
     o = &c->list[c->n++];
-    *o = (struct xd_sample_copy){.depot = depot, .bytes = bytes};
+    *o = (struct xd_sample_copy){
+        .depot = depot, .origin = origin, .bytes = bytes};
     return o;
 }
 
 int xd_sample_copies_add(struct xd_sample_copies *c, unsigned depot,
-                         struct xd_range range, const void *data)
+                         unsigned origin, struct xd_range range,
+                         const void *data)
 {
     struct xd_sample_copy *o = find(c, depot);
     struct xd_range new = {c->range.begin + (o ? o->filled : 0), c->range.end};
@@ -91,7 +94,7 @@ int xd_sample_copies_add(struct xd_sample_copies *c, unsigned depot,
     if (range.begin > new.begin || new.begin >= new.end)
         return 0;
     if (!o)
-        o = add(c, depot);
+        o = add(c, depot, origin);
     if (!o)
         return XD_E_NOMEM;
     len = (size_t)xd_range_length(new);
@@ -125,6 +128,11 @@ const struct xd_sample_copy *xd_sample_copies_of(
     return o && is_complete(c, o) ? o : NULL;
 }
 
+static bool is_cache(const struct xd_sample_copy *o)
+{
+    return o->origin != o->depot;
+}
+
 const struct xd_sample_copy *xd_sample_copies_first(
     const struct xd_sample_copies *c)
 {
@@ -138,10 +146,17 @@ const struct xd_sample_copy *xd_sample_copies_first(
 size_t xd_sample_copies_count(const struct xd_sample_copies *c)
 {
     size_t n = 0;
+    bool has_cache = false;
 
-    for (size_t i = 0; i < c->n; i++)
-        n += is_complete(c, &c->list[i]);
-    return n;
+    for (size_t i = 0; i < c->n; i++) {
+        if (!is_complete(c, &c->list[i]))
+            continue;
+        if (is_cache(&c->list[i]))
+            has_cache = true;
+        else
+            n++;
+    }
+    return n + has_cache;
 }
 
 bool xd_sample_copy_differs(const struct xd_sample_copies *c,
@@ -151,23 +166,50 @@ bool xd_sample_copy_differs(const struct xd_sample_copies *c,
     return is_complete(c, o) && memcmp(o->bytes, right->bytes, o->filled) != 0;
 }
 
-/* How many copies are equal to this one. */
+/* How many witnesses have the same as this one.  Of caches no more than one is
+ * one, for their origin, if that has not said it itself. */
 static size_t count(const struct xd_sample_copies *c,
                     const struct xd_sample_copy *o)
 {
     size_t n = 0;
+    bool has_cache = false;
 
-    for (size_t i = 0; i < c->n; i++)
-        n += is_complete(c, &c->list[i]) &&
-             !xd_sample_copy_differs(c, &c->list[i], o);
-    return n;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct xd_sample_copy *other = &c->list[i];
+
+        if (!is_complete(c, other) || xd_sample_copy_differs(c, other, o))
+            continue;
+        if (!is_cache(other))
+            n++;
+        else if (!xd_sample_copies_of(c, other->origin))
+            has_cache = true;
+    }
+    return n + has_cache;
 }
 
 bool xd_sample_copies_differ(const struct xd_sample_copies *c)
 {
     const struct xd_sample_copy *first = xd_sample_copies_first(c);
 
-    return first && count(c, first) < xd_sample_copies_count(c);
+    for (size_t i = 0; first && i < c->n; i++)
+        if (xd_sample_copy_differs(c, &c->list[i], first))
+            return true;
+    return false;
+}
+
+const struct xd_sample_copy *xd_sample_copies_contradicted(
+    const struct xd_sample_copies *c, const struct xd_sample_copy **out_right)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct xd_sample_copy *o = &c->list[i];
+
+        if (!is_cache(o))
+            continue;
+        *out_right = xd_sample_copies_of(c, o->origin);
+        if (*out_right && xd_sample_copy_differs(c, o, *out_right))
+            return o;
+    }
+    return NULL;
 }
 
 const struct xd_sample_copy *xd_sample_copies_majority(

@@ -7,6 +7,9 @@
  *     [r0]     depot 2: abc..   depot 0: abc..             they agree
  *     [r1]     depot 0: xyz..   depot 3: xyw..   ?         a third is asked
  *
+ * Caches of one origin are no witnesses beside it: all of them together count as
+ * one copy, and as none where the origin's own is there.
+ *
  * Pure: bytes in, a judgement out.  Not thread-safe: guarded by engine.lock.
  */
 #ifndef XD_ENGINE_SAMPLE_COPIES_H
@@ -24,6 +27,7 @@
 /* One depot's copy of the range; complete when all of it was received. */
 struct xd_sample_copy {
     unsigned depot;
+    unsigned origin; /* the depot of which this one is a cache; or itself */
     size_t filled; /* so many of its first bytes were received */
     unsigned char *bytes;
 };
@@ -45,11 +49,12 @@ size_t xd_sample_ranges(struct xd_range wanted,
 void xd_sample_copies_init(struct xd_sample_copies *c, struct xd_range range);
 void xd_sample_copies_fini(struct xd_sample_copies *c);
 
-/* `depot` has `data` for `range` of the file, which may lie anywhere: what it
- * has of the sample is noted, as far as it follows on what was received before.
- * Errors: NOMEM. */
+/* `depot`, a cache of `origin` or itself that, has `data` for `range` of the file,
+ * which may lie anywhere: what it has of the sample is noted, as far as it follows
+ * on what was received before.  Errors: NOMEM. */
 int xd_sample_copies_add(struct xd_sample_copies *c, unsigned depot,
-                         struct xd_range range, const void *data);
+                         unsigned origin, struct xd_range range,
+                         const void *data);
 
 /* The copy of `depot` does not count. */
 void xd_sample_copies_forget(struct xd_sample_copies *c, unsigned depot);
@@ -62,13 +67,18 @@ const struct xd_sample_copy *xd_sample_copies_of(
 const struct xd_sample_copy *xd_sample_copies_first(
     const struct xd_sample_copies *c);
 
-/* How many copies are complete. */
+/* How many copies are complete; those of caches together are one. */
 size_t xd_sample_copies_count(const struct xd_sample_copies *c);
 
 /* Whether two of them differ. */
 bool xd_sample_copies_differ(const struct xd_sample_copies *c);
 
-/* The copy that at least two depots have, and more than any other; NULL:
+/* The copy of a cache that differs from that of its origin, which is then in
+ * *out_right; NULL: there is none. */
+const struct xd_sample_copy *xd_sample_copies_contradicted(
+    const struct xd_sample_copies *c, const struct xd_sample_copy **out_right);
+
+/* The copy that at least two witnesses have, and more than any other; NULL:
  * none. */
 const struct xd_sample_copy *xd_sample_copies_majority(
     const struct xd_sample_copies *c);

@@ -11,6 +11,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "engine/engine.h"
+#include "engine/via.h"
 #include "engine/lane.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/sampler_ask.h"
@@ -63,7 +64,7 @@ static bool has_asked(const struct xd_depot *d, size_t i)
 static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
                         struct xd_range range)
 {
-    return d->kind->can_sample && d->state != XD_DEPOT_FAILED &&
+    return !d->node_id && d->kind->can_sample && d->state != XD_DEPOT_FAILED &&
            !d->is_banned && !d->knows_no_ranges && d->max_connections == 0 &&
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
@@ -87,6 +88,12 @@ static unsigned find_deliverer_locked(const struct xd_engine *e,
     return (unsigned)e->depots.n;
 }
 
+/* Whether nodes of a mesh are caches of what `d` has. */
+static bool is_origin(const struct xd_engine *e, const struct xd_depot *d)
+{
+    return xd_via_origin(&e->depots) == d;
+}
+
 /* A sample that a depot can be asked for now. */
 struct question {
     size_t i; /* the sample */
@@ -95,6 +102,12 @@ struct question {
                            which bytes have come; depots.n: none is */
     bool is_for_known;  /* a depot that has answered before is asked */
 };
+
+/* The origin of a mesh has, to its caches. */
+static bool has_delivered(const struct xd_engine *e, const struct xd_depot *d)
+{
+    return d->bytes + d->bytes_redundant > 0 || is_origin(e, d);
+}
 
 static bool may_be_asked(const struct xd_engine *e, const struct question *q,
                          struct xd_depot *d)
@@ -105,22 +118,26 @@ static bool may_be_asked(const struct xd_engine *e, const struct question *q,
         !can_deliver(e, d, c->range))
         return false;
     if (q->deliverer < e->depots.n &&
-        (d->number == q->deliverer || d->bytes + d->bytes_redundant == 0))
+        (d->number == q->deliverer || !has_delivered(e, d)))
         return false;
-    if (q->is_for_known && d->first_byte == XD_NEVER)
+    if (q->is_for_known && d->first_byte == XD_NEVER && !has_delivered(e, d))
         return false;
     return q->is_disputed ||
            (!d->refuses_samples && d->state != XD_DEPOT_PAUSED);
 }
 
-/* Whether `d` is rather asked than `other`: a depot that has delivered bytes is
+/* Whether `d` is rather asked than `other`: the origin of caches tells whether they
+ * are right; a depot that has delivered bytes is
  * not silent, and had something to be wrong in.  Of those the nearest: samples are
  * asked for one after the other, and a complete file waits for the last. */
-static bool is_better(const struct xd_depot *d, const struct xd_depot *other)
+static bool is_better(const struct xd_engine *e, const struct xd_depot *d,
+                      const struct xd_depot *other)
 {
     bool d_gives = d->bytes + d->bytes_redundant > 0;
     bool other_gives = other->bytes + other->bytes_redundant > 0;
 
+    if (is_origin(e, d) != is_origin(e, other))
+        return is_origin(e, d);
     return d_gives != other_gives ? d_gives : d->first_byte < other->first_byte;
 }
 
@@ -132,7 +149,8 @@ static unsigned choose_depot_locked(const struct xd_engine *e,
 
     for (unsigned j = 0; j < n; j++) {
         if (may_be_asked(e, q, e->depots.list[j]) &&
-            (best == n || is_better(e->depots.list[j], e->depots.list[best])))
+            (best == n ||
+             is_better(e, e->depots.list[j], e->depots.list[best])))
             best = j;
     }
     return best;
@@ -227,6 +245,28 @@ bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
 
 /* ---- what follows ---- */
 
+/* What a cache has is not what its origin has. */
+static void convict_caches_locked(struct xd_engine *e,
+                                  struct xd_sample_copies *c)
+{
+    const struct xd_sample_copy *wrong, *right;
+    struct xd_error error = {0};
+
+    while ((wrong = xd_sample_copies_contradicted(c, &right))) {
+        const unsigned depot = wrong->depot;
+
+        xd_fail(&error, XD_E_CORRUPT,
+                "%s: its bytes within %llu-%llu are not those of %s",
+                e->depots.list[depot]->host, (ull)c->range.begin,
+                (ull)(c->range.end - 1),
+                e->depots.list[right->depot]->shown_url);
+        xd_blame_confirm_bad_locked(e, depot, &error);
+        e->sampler.wait_until = 0;
+        if (!XD_DEFENDS("blame"))
+            return;
+    }
+}
+
 static void outvote_locked(struct xd_engine *e, struct xd_sample_copies *c,
                            const struct xd_sample_copy *right)
 {
@@ -312,6 +352,8 @@ static void judge_locked(struct xd_engine *e)
             .i = i, .is_disputed = true, .deliverer = (unsigned)e->depots.n};
         const struct xd_sample_copy *right;
 
+        if (s->is_on)
+            convict_caches_locked(e, c);
         if (!xd_sample_copies_differ(c))
             continue;
         right = xd_sample_copies_majority(c);
@@ -335,7 +377,8 @@ static void add_copy_locked(struct xd_engine *e, struct xd_sample_copies *c,
     if (range.begin >= c->range.end || range.end <= c->range.begin ||
         e->depots.list[depot]->is_banned)
         return;
-    if (xd_sample_copies_add(c, depot, range, data) < 0)
+    if (xd_sample_copies_add(c, depot, xd_via_witness(&e->depots, depot),
+                             range, data) < 0)
         xd_engine_fail_nomem_locked(e);
     else if (n_copies == 1 && xd_sample_copies_count(c) == 2 &&
              !xd_sample_copies_differ(c))

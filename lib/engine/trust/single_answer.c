@@ -59,6 +59,22 @@ static void forget_validator(struct xd_depot *d, struct xd_depot_source *s)
     xd_depot_restore_source(d, s);
 }
 
+/* Nodes of a mesh hold the version that there was, which says nothing against
+ * them. */
+static void leave_nodes_locked(struct xd_engine *e)
+{
+    for (unsigned i = 0; i < e->depots.n; i++) {
+        struct xd_depot *node = e->depots.list[i];
+
+        if (!node->node_id)
+            continue;
+        xd_depot_drop_sources(node);
+        xd_depots_set_state(&e->depots, node, XD_DEPOT_FAILED);
+        for (size_t k = 0; k < e->sampler.n; k++)
+            xd_sample_copies_forget(&e->sampler.samples[k], i);
+    }
+}
+
 void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only)
 {
     struct xd_depot *d = e->depots.list[only];
@@ -71,6 +87,7 @@ void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only)
     d->is_banned = d->answers_differ = false;
     d->knows_no_ranges = true;
     xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);
+    leave_nodes_locked(e);
     xd_discard_locked(e, e->wanted, XD_DISCARD_RESTARTED);
 }
 

@@ -21,7 +21,7 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 {
     const struct xd_source_facts *facts;
 
-    if (!s || s->knows_no_conditions || s->validators == XD_VALIDATORS_VARY)
+    if (!s || s->via || s->knows_no_conditions || s->validators == XD_VALIDATORS_VARY)
         return NULL;
     facts = xd_source_known(s);
     return facts->validator && are_needed_locked(e, s) &&
@@ -45,6 +45,17 @@ static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
     }
     xd_free(validator);
     xd_free(stated_by);
+}
+
+void xd_validators_stated_locked(struct xd_depot_source *s,
+                                 const char *validator)
+{
+    const struct xd_head head = {.validator = validator,
+                                 .final_url = xd_source_url(s)};
+
+    s->has_answered = true;
+    if (!xd_source_known(s)->validator)
+        learn_locked(s, &head);
 }
 
 static bool differs_locked(const struct xd_depot_source *s,

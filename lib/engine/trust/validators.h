@@ -33,6 +33,10 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
                                           const struct xd_depot_source *s,
                                           const struct xd_url *url);
 
+/* What was said of the file of `s` before anything was fetched, at its own URL. */
+void xd_validators_stated_locked(struct xd_depot_source *s,
+                                 const char *validator);
+
 /* What the answer on `lane` says: 0, or DIFFERENT, and then lane->outcome is
  * decided.  Called without the lock, before the first byte. */
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,

@@ -140,7 +140,10 @@ static void judge_redirect(struct xd_http_fetch *f)
     int rc = 0;
 
     drop_body(f);
-    if (f->n_redirects >= most && XD_DEFENDS("max-redirs"))
+    if (f->request.is_plain)
+        rc = xd_fail(error, XD_E_NET, "%s: redirects, which is not followed",
+                     f->name.s);
+    else if (f->n_redirects >= most && XD_DEFENDS("max-redirs"))
         rc = xd_fail(error, XD_E_NET,
                      "%s: more than %" PRIu64 " redirects (max-redirs)",
                      f->name.s, most);

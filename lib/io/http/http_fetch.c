@@ -193,7 +193,8 @@ static struct curl_slist *put_line(struct curl_slist *line, char *text,
 static struct curl_slist *choose_header(struct xd_http_fetch *f,
                                         bool is_trusted)
 {
-    struct curl_slist *list = xd_http_options_header(f->options, is_trusted);
+    struct curl_slist *list = xd_http_options_header(f->options, is_trusted,
+                                                     f->request.is_plain);
     struct curl_slist *next = f->header;
 
     if (f->request.if_range != NULL && xd_http_asks_for_range(&f->request))
@@ -227,13 +228,17 @@ static bool set_request(struct xd_http_fetch *f)
     CURL *e = f->easy;
     bool is_https = f->url->scheme == XD_SCHEME_HTTPS;
     const struct xd_sending *sends = f->request.sends;
-    bool is_trusted = f->is_trusted && (sends == NULL || sends->logs_in) &&
+    const bool is_plain = f->request.is_plain;
+    bool is_trusted = f->is_trusted && !is_plain &&
+                      (sends == NULL || sends->logs_in) &&
                       xd_url_same_origin(f->first, f->url);
     bool is_anew = xd_http_connect_begin(&f->connect);
 
     f->is_ftp = xd_scheme_is_ftp(f->url->scheme);
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
     return SET(CURLOPT_URL, xd_url_secret_text(f->url)) &&
+           SET(CURLOPT_REFERER,
+               is_plain ? NULL : f->options->net->referer) &&
            SET(CURLOPT_FORBID_REUSE, 0L) &&
            SET(CURLOPT_MAXAGE_CONN, keep_idle(f)) &&
            SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&
@@ -298,6 +303,7 @@ static struct xd_request sending(const struct xd_request *r)
                                .object_size = XD_SIZE_UNKNOWN,
                                .outages = r->outages,
                                .owns_connection = r->owns_connection,
+                               .fields = r->sends->fields,
                                .sends = r->sends};
 }
 
@@ -331,7 +337,7 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     f->name = xd_url_name(request->url);
     if (set_urls(f, first, request->url) < 0 ||
         set_if_range(f, f->request.if_range) < 0 ||
-        xd_http_send_prepare(f, request->sends) < 0 || !set_request(f))
+        xd_http_send_prepare(f, f->request.fields) < 0 || !set_request(f))
         return xd_fail_nomem(err);
     f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
                                      .object_size = XD_SIZE_UNKNOWN};

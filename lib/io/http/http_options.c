@@ -15,9 +15,9 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
-#include "base/span.h"
 #include "base/time.h"
 #include "io/http/http_context.h"
+#include "io/net_texts.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -26,15 +26,6 @@
         XD_VERSION_PATCH)
 
 static const struct xd_net_options defaults = XD_NET_OPTIONS_INIT;
-
-static bool is_secret(const char *line)
-{
-    static const char *const names[] = {"Authorization", "Cookie",
-                                        "Proxy-Authorization"};
-
-    return xd_span_is_among(xd_span(line, strcspn(line, ":;")), names,
-                            sizeof names / sizeof *names);
-}
 
 static int append(struct curl_slist **list, const char *line)
 {
@@ -58,7 +49,7 @@ static int add_headers(struct xd_http_options *o, const char *lines)
         if (line == NULL)
             return XD_E_NOMEM;
         rc = append(&o->secret_header, line);
-        if (rc == 0 && !is_secret(line))
+        if (rc == 0 && !xd_header_is_secret(line))
             rc = append(&o->header, line);
         xd_free(line);
         lines += len + 1;
@@ -108,7 +99,8 @@ int xd_http_options_init(struct xd_http_options *o,
                                   .names = context ? context->names : NULL};
     if (check_netrc(o->net->netrc_file, err) < 0)
         return XD_E_IO;
-    if (append(&o->header, identity) == 0 &&
+    if (append(&o->own_header, identity) == 0 &&
+        append(&o->header, identity) == 0 &&
         append(&o->secret_header, identity) == 0 &&
         add_headers(o, o->net->headers) == 0 &&
         split_cert(o, o->net->cert) == 0)
@@ -119,6 +111,7 @@ int xd_http_options_init(struct xd_http_options *o,
 
 void xd_http_options_fini(struct xd_http_options *o)
 {
+    curl_slist_free_all(o->own_header);
     curl_slist_free_all(o->header);
     curl_slist_free_all(o->secret_header);
     xd_free(o->cert);
@@ -193,7 +186,6 @@ bool xd_http_options_apply(const struct xd_http_options *o, CURL *e)
            SET(CURLOPT_CONNECTTIMEOUT_MS, connect_ms) &&
            SET(CURLOPT_USERAGENT,
                net->user_agent != NULL ? net->user_agent : USER_AGENT) &&
-           SET(CURLOPT_REFERER, net->referer) &&
            SET(CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD) &&
            set_protocols(e) && set_trust(e, net) && set_way(e, net) &&
            set_quick_exit(e);
@@ -210,8 +202,10 @@ static bool set_certificate(CURL *e, const struct xd_http_options *o,
 }
 
 struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
-                                          bool is_trusted)
+                                          bool is_trusted, bool is_plain)
 {
+    if (is_plain)
+        return o->own_header;
     return is_trusted ? o->secret_header : o->header;
 }
 

@@ -20,6 +20,7 @@ struct xd_net_context;
 struct xd_http_options {
     const struct xd_net_options *net;
     struct xd_http_names *names;      /* or NULL */
+    struct curl_slist *own_header;    /* of ours alone */
     struct curl_slist *header;        /* for every server */
     struct curl_slist *secret_header; /* with the credentials */
     char *cert, *cert_password;
@@ -38,9 +39,10 @@ void xd_http_options_fini(struct xd_http_options *o);
  * sizes; `o` outlives the handle.  False when out of memory. */
 bool xd_http_options_apply(const struct xd_http_options *o, CURL *e);
 
-/* The header for a server that sees the credentials, or does not. */
+/* The header for a server that sees the credentials, or does not; or for a
+ * request that is plain. */
 struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
-                                          bool is_trusted);
+                                          bool is_trusted, bool is_plain);
 
 /* Before each request of a handle, also a redirected one: whether the server
  * of `url` sees the credentials, but for those in the header.  With

@@ -59,16 +59,15 @@ void xd_http_send_fini(struct xd_http_fetch *f)
     f->send = (struct xd_http_send){.text = NULL};
 }
 
-int xd_http_send_prepare(struct xd_http_fetch *f,
-                         const struct xd_sending *sends)
+int xd_http_send_prepare(struct xd_http_fetch *f, const char *fields)
 {
     struct xd_http_send *s = &f->send;
 
     xd_http_send_fini(f);
-    if (sends == NULL || sends->fields == NULL || sends->fields[0] == '\0')
+    if (fields == NULL || fields[0] == '\0')
         return 0;
-    s->n_lines = count_lines(sends->fields);
-    s->text = xd_strdup(sends->fields);
+    s->n_lines = count_lines(fields);
+    s->text = xd_strdup(fields);
     s->lines = xd_alloc(s->n_lines, sizeof *s->lines);
     if (s->text == NULL || s->lines == NULL) {
         xd_http_send_fini(f);

@@ -9,8 +9,8 @@
  * first, or a connection that was open has broken off.  If a server says no before
  * it has read all of the body, that is its answer, and no more is sent to it.
  *
- * Each works on the slot's own request; of one that sends nothing only prepare()
- * and apply() do anything.
+ * Each works on the slot's own request; of one that sends nothing only prepare(),
+ * which has lines of its header too, and apply() do anything.
  */
 #ifndef XD_IO_HTTP_SEND_H
 #define XD_IO_HTTP_SEND_H
@@ -22,7 +22,6 @@
 #include <curl/curl.h>
 
 struct xd_http_fetch;
-struct xd_sending;
 
 /* A zeroed one sends nothing. */
 struct xd_http_send {
@@ -37,9 +36,8 @@ struct xd_http_send {
 /* Let libcurl ask for bodies; false: no memory. */
 bool xd_http_send_set_callbacks(struct xd_http_fetch *f);
 
-/* What the next request sends; NULL: nothing.  Errors: NOMEM. */
-int xd_http_send_prepare(struct xd_http_fetch *f,
-                         const struct xd_sending *sends);
+/* The lines of the next request, as those of struct xd_sending.  Errors: NOMEM. */
+int xd_http_send_prepare(struct xd_http_fetch *f, const char *fields);
 void xd_http_send_fini(struct xd_http_fetch *f);
 
 /* Tell libcurl the method, and that there is a body or none; it is sent from its

@@ -41,6 +41,15 @@ bool xd_is_header(const char *s)
     return s[len] == ':' || strcmp(s + len, ";") == 0;
 }
 
+bool xd_header_is_secret(const char *s)
+{
+    static const char *const names[] = {"Authorization", "Cookie",
+                                        "Proxy-Authorization"};
+
+    return xd_span_is_among(xd_span(s, strcspn(s, ":;")), names,
+                            sizeof names / sizeof *names);
+}
+
 bool xd_is_login(const char *s)
 {
     return strchr(s, ':') != NULL && xd_is_plain_text(s);

@@ -19,11 +19,18 @@ static void tear_down(void)
     xd_sample_copies_fini(&sample_copies);
 }
 
-static void hear(unsigned depot, uint64_t at, const char *bytes)
+static void hear_of(unsigned depot, unsigned origin, uint64_t at,
+                    const char *bytes)
 {
     struct xd_range r = {at, at + strlen(bytes)};
 
-    ck_assert_int_eq(xd_sample_copies_add(&sample_copies, depot, r, bytes), 0);
+    ck_assert_int_eq(
+        xd_sample_copies_add(&sample_copies, depot, origin, r, bytes), 0);
+}
+
+static void hear(unsigned depot, uint64_t at, const char *bytes)
+{
+    hear_of(depot, depot, at, bytes);
 }
 
 START_TEST(samples_are_a_thousandth_at_most_and_64_kib)
@@ -146,6 +153,60 @@ START_TEST(two_against_two_need_a_fifth)
 }
 END_TEST
 
+#define ORIGIN 9
+
+START_TEST(caches_of_one_origin_are_one_witness)
+{
+    const struct xd_sample_copy *right;
+
+    hear_of(0, ORIGIN, 100, "abcd");
+    hear_of(1, ORIGIN, 100, "abcd");
+    ck_assert_uint_eq(xd_sample_copies_count(&sample_copies), 1);
+    ck_assert_ptr_null(xd_sample_copies_majority(&sample_copies));
+    hear(2, 100, "abce");
+    ck_assert(xd_sample_copies_differ(&sample_copies));
+    ck_assert_ptr_null(xd_sample_copies_majority(&sample_copies));
+    hear(3, 100, "abce");
+    right = xd_sample_copies_majority(&sample_copies);
+    ck_assert_ptr_nonnull(right);
+    ck_assert_int_eq(memcmp(right->bytes, "abce", 4), 0);
+    ck_assert_ptr_null(
+        xd_sample_copies_contradicted(&sample_copies, &right));
+}
+END_TEST
+
+START_TEST(cache_that_differs_from_its_origin_is_wrong)
+{
+    const struct xd_sample_copy *right, *wrong;
+
+    hear_of(0, ORIGIN, 100, "abcd");
+    hear_of(1, ORIGIN, 100, "abce");
+    hear(ORIGIN, 100, "abcd");
+    ck_assert_uint_eq(xd_sample_copies_count(&sample_copies), 2);
+    wrong = xd_sample_copies_contradicted(&sample_copies, &right);
+    ck_assert_ptr_nonnull(wrong);
+    ck_assert_uint_eq(wrong->depot, 1);
+    ck_assert_uint_eq(right->depot, ORIGIN);
+    xd_sample_copies_forget(&sample_copies, 1);
+    ck_assert_ptr_null(
+        xd_sample_copies_contradicted(&sample_copies, &right));
+    ck_assert(!xd_sample_copies_differ(&sample_copies));
+}
+END_TEST
+
+START_TEST(caches_of_an_origin_that_speaks_have_no_voice)
+{
+    hear_of(0, ORIGIN, 100, "abcd");
+    hear(ORIGIN, 100, "abcd");
+    hear(2, 100, "abce");
+    ck_assert_ptr_null(xd_sample_copies_majority(&sample_copies));
+    hear(3, 100, "abce");
+    ck_assert_int_eq(
+        memcmp(xd_sample_copies_majority(&sample_copies)->bytes, "abce", 4),
+        0);
+}
+END_TEST
+
 START_TEST(who_is_forgotten_has_no_voice)
 {
     hear(0, 100, "abcd");
@@ -174,6 +235,9 @@ int main(void)
     tcase_add_test(tcase, of_two_who_differ_neither_is_right);
     tcase_add_test(tcase, third_one_decides_whom_it_agrees_with);
     tcase_add_test(tcase, two_against_two_need_a_fifth);
+    tcase_add_test(tcase, caches_of_one_origin_are_one_witness);
+    tcase_add_test(tcase, cache_that_differs_from_its_origin_is_wrong);
+    tcase_add_test(tcase, caches_of_an_origin_that_speaks_have_no_voice);
     tcase_add_test(tcase, who_is_forgotten_has_no_voice);
     return run_suite("sample_copies", tcase);
 }
