@@ -28,6 +28,8 @@ void snapshot_fini(struct snapshot *s)
 void snapshot_forget_errors(struct snapshot *s)
 {
     for (size_t i = 0; i < s->n_depots; i++) {
+        if (s->depots[i].state != XD_DEPOT_FAILED)
+            continue;
         free(s->depots[i].error);
         s->depots[i].error = NULL;
     }

@@ -54,7 +54,7 @@ void snapshot_take(struct snapshot *s, struct xd_download *d);
  * that to look at them takes its time. */
 void snapshot_glance(struct snapshot *s, struct xd_download *d);
 
-/* The errors of depots were reported elsewhere. */
+/* Of depots that have failed, the error was logged when they did. */
 void snapshot_forget_errors(struct snapshot *s);
 
 /* Room for `n` depots at least; false without memory.  New ones are zeroed. */
