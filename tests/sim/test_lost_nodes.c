@@ -5,7 +5,6 @@
  */
 #include <inttypes.h>
 
-#include "cases.h"
 #include "random.h"
 #include "sched/policy.h"
 #include "sim/run.h"
@@ -142,7 +141,7 @@ END_TEST
 START_TEST(every_rule_is_kept_with_tiers_on_any_network)
 {
     struct xd_sim_options o = options_for(policies[_i]);
-    uint64_t seeds = (uint64_t)sim_cases(12, 60);
+    uint64_t seeds = (uint64_t)suite_cases(12, 60);
 
     for (o.seed = 1; o.seed <= seeds; o.seed++) {
         struct xd_text text = {.s = NULL};
