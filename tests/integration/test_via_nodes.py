@@ -286,6 +286,7 @@ def test_what_is_old_is_asked_for_again_and_comes_from_the_cache(lab):
                                        owner=owner)
         assert chunk("b").cache == "MISS"
         time.sleep(2.1)
+        assert world.mesh.holds("a", world.url, 1, match=world.etag)
         got = chunk("b")
         assert got.cache == "REVALIDATED"
         assert got.body == world.data[CHUNK:2 * CHUNK]
@@ -377,7 +378,7 @@ ODD_TARGETS = [
     "/x\\f.bin", "/f.bin%00", "/f.bin%0d%0aHost:%20evil", "/f.bin%7f", "/f%",
     "/f%2", "/f%zz", "/f.bin?x=%0a", "/f.bin?x=%00", "/f.bin#x", "/f.bin|x",
     "/f\"bin", "/f<bin", "/{f}", "/f^", "/f`", "/..", "/x/..", "/x/.",
-    "/x/..?y",
+    "/x/..?y", "/f.bin?x=%zz", "/f.bin?%",
 ]
 
 
