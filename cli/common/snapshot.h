@@ -19,7 +19,7 @@ struct snapshot_depot {
     unsigned requests, failures, connections, most_connections;
     double bytes_per_s, mean_bytes_per_s, first_byte_s, waited_s;
     bool is_connected, is_node; /* of a mesh */
-    char *error; /* the sentence of its last error, or NULL */
+    char *error;                /* the sentence of its last error, or NULL */
 };
 
 /* Of a set: files begin roughly in order, so that those in flight are the first

@@ -121,12 +121,11 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
                      const char *error)
 {
     static const char *const of_all[] = {
-        "seconds",       "bytes_received",    "bytes_redundant",
-        "bytes_resumed", "bytes_compared",    "bytes_discarded",
-        "bytes_via",     "not_via",
-        "algorithm",     "redundancy",        "progress_number",
-        "block_size",    "threads_per_depot", "library",
-        "libcurl"};
+        "seconds",           "bytes_received",  "bytes_redundant",
+        "bytes_resumed",     "bytes_compared",  "bytes_discarded",
+        "bytes_via",         "not_via",         "algorithm",
+        "redundancy",        "progress_number", "block_size",
+        "threads_per_depot", "library",         "libcurl"};
     struct json j;
 
     json_init(&j, to);

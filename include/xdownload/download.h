@@ -66,10 +66,10 @@ struct xd_progress {
                                 "minisign key ..."; NULL: not verified (the
                                 options keyring and public-key), or not
                                 complete */
-    const char *not_via; /* why the file does not go through the mesh of the
+    const char *not_via;     /* why the file does not go through the mesh of the
                             option `via`: a sentence; NULL: it does, or there is
                             none, or that is not known yet */
-    uint64_t bytes_via;  /* of bytes_done: from nodes of the mesh */
+    uint64_t bytes_via;      /* of bytes_done: from nodes of the mesh */
 };
 
 enum xd_depot_state {

@@ -10,8 +10,8 @@
 
 struct xd_begun_place {
     atomic_uint references;
-    struct xd_mutex lock;   /* a leaf */
-    struct xd_begun *begun; /* or NULL; guarded by lock, as is: */
+    struct xd_mutex lock;           /* a leaf */
+    struct xd_begun *begun;         /* or NULL; guarded by lock, as is: */
     struct xd_begun_stated *stated; /* or NULL */
 };
 

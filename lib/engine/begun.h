@@ -60,7 +60,7 @@ struct xd_begun_stated {
     xd_usec at; /* when it was answered */
 };
 
-void xd_begun_free(struct xd_begun *b);                 /* NULL does nothing */
+void xd_begun_free(struct xd_begun *b);               /* NULL does nothing */
 void xd_begun_stated_free(struct xd_begun_stated *s); /* likewise */
 
 /* Counted; NULL when out of memory. */

@@ -39,6 +39,7 @@ struct node_source {
     struct xd_depot_source source; /* the first member */
     struct xd_model_file file;
     struct xd_model_replica replica;
+    const struct xd_via_file *via;
     struct xd_url *url; /* with its text */
 };
 
@@ -401,7 +402,7 @@ static void free_added(struct xd_added_source *a)
 static void free_appended(struct xd_depot_source *s)
 {
     free_facts(s);
-    if (s->via)
+    if (s->is_of_node)
         xd_free(((struct node_source *)s)->url);
     xd_free(s);
 }
@@ -684,8 +685,9 @@ int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
                                      .replicas = &n->replica,
                                      .urls = n->url,
                                      .rare = &xd_model_plain};
-    n->source =
-        (struct xd_depot_source){.range = range, .in = &n->file, .via = via};
+    n->via = via;
+    n->source = (struct xd_depot_source){
+        .range = range, .in = &n->file, .is_of_node = true};
     if (!n->url || put_appended(depot, &n->source) < 0) {
         xd_free(n->url);
         xd_free(n);
@@ -908,6 +910,11 @@ uint64_t xd_source_object_size(const struct xd_depot_source *s)
 const struct xd_framing *xd_source_framing(const struct xd_depot_source *s)
 {
     return has_framing(replica_of(s)) ? replica_of(s)->more->framing : NULL;
+}
+
+const struct xd_via_file *xd_source_via(const struct xd_depot_source *s)
+{
+    return s->is_of_node ? ((const struct node_source *)s)->via : NULL;
 }
 
 const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s)

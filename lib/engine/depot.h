@@ -83,8 +83,6 @@ struct xd_depot_source {
                           was appended, which of those it is */
     bool is_preferred; /* by its location */
     bool is_sized;     /* a depot has stated the size of its object */
-    const struct xd_via_file *via; /* of a node of a mesh: of what file; or
-                                      NULL */
 
     /* Guarded by engine.lock. */
     bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */
@@ -95,6 +93,7 @@ struct xd_depot_source {
     bool was_sampled : 1;         /* while UNCHECKED: no request waits for what
                                  comes out */
     bool final_url_fails : 1;     /* so its URL itself is asked again */
+    bool is_of_node : 1;          /* constant: of a mesh, xd_source_via() */
     enum xd_validators validators : 8;
     struct xd_source_facts *facts; /* NULL: there are none; xd_source_facts() */
 };
@@ -110,9 +109,9 @@ struct xd_depot {
     char *shown_url;                 /* the same, as people may see it */
     struct xd_depot_source *sources; /* by range.begin, then best first */
     size_t n_sources;
-    const char *node_id;   /* of a node of a mesh, whose it is; NULL: it is none.
+    const char *node_id; /* of a node of a mesh, whose it is; NULL: it is none.
                               All sources of a node are appended */
-    unsigned node;         /* its number there */
+    unsigned node;       /* its number there */
     bool is_other_address; /* than its first */
 
     /* Constant after xd_depots_rank(). */
@@ -277,6 +276,9 @@ const struct xd_url *xd_source_url(const struct xd_depot_source *s);
 uint64_t xd_source_offset(const struct xd_depot_source *s);
 uint64_t xd_source_object_size(const struct xd_depot_source *s);
 const struct xd_framing *xd_source_framing(const struct xd_depot_source *s);
+
+/* Of a node of a mesh: of which file that goes through it; else NULL. */
+const struct xd_via_file *xd_source_via(const struct xd_depot_source *s);
 
 /* What is known of it; never NULL. */
 const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s);

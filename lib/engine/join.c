@@ -197,7 +197,7 @@ void xd_join_via_locked(struct xd_engine *e, const struct xd_via_file *f)
         struct xd_depot *depot = v->depots[i];
 
         if (!depot || depot->is_banned || depot->n_appended == 0 ||
-            depot->appended[depot->n_appended - 1]->via != f)
+            xd_source_via(depot->appended[depot->n_appended - 1]) != f)
             continue;
         revive(depot);
         for (size_t k = 0; k < f->n_chunks; k++)

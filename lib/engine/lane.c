@@ -45,14 +45,14 @@ static bool takes_encoded_locked(const struct xd_engine *e,
                 0);
 }
 
-/* What a node of a mesh is told beside the range. */
+/* What a request to a node of a mesh says beside its range. */
 static void choose_fields_locked(const struct xd_engine *e,
                                  struct xd_lane *lane)
 {
     lane->fields[0] = '\0';
-    if (lane->source && lane->source->via)
-        xd_via_fields(&e->depots, lane->source->via, lane->range.begin,
-                      lane->fields);
+    if (lane->source && lane->source->is_of_node)
+        xd_via_fields(&e->depots, xd_source_via(lane->source),
+                      lane->range.begin, lane->fields);
 }
 
 /* The request is the thread's own from here on. */
@@ -176,8 +176,8 @@ static void start(struct xd_worker *w, unsigned slot)
         .wants_size = lane->wants_size,
         .passes_over = &lane->passes_over,
         .framing = xd_source_framing(source),
-        .fields = source->via ? lane->fields : NULL,
-        .is_plain = source->via != NULL,
+        .fields = source->is_of_node ? lane->fields : NULL,
+        .is_plain = source->is_of_node,
         .takes_encoded = lane->takes_encoded};
     if (!goes_on(w, slot, &request) &&
         xd_runner_start(w->runner, slot, &request, &error) < 0)
@@ -459,7 +459,7 @@ static void note_address(struct xd_lane *lane, const char *address)
 static int check_version(const struct xd_depot *depot, struct xd_lane *lane,
                          const struct xd_head *head)
 {
-    const char *wanted = lane->source->via->validator;
+    const char *wanted = xd_source_via(lane->source)->validator;
 
     if (!wanted || (head->validator && strcmp(head->validator, wanted) == 0))
         return 0;
@@ -476,8 +476,9 @@ static int check_version(const struct xd_depot *depot, struct xd_lane *lane,
 static int learn_validator(struct xd_worker *w, struct xd_lane *lane,
                            const struct xd_head *head)
 {
-    return lane->source->via ? check_version(w->served, lane, head)
-                             : xd_validators_learned(w->engine, lane, head);
+    return lane->source->is_of_node
+               ? check_version(w->served, lane, head)
+               : xd_validators_learned(w->engine, lane, head);
 }
 
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
@@ -506,7 +507,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
         xd_report_shares_locked(w->engine, w->served);
         xd_engine_unlock(w->engine);
     }
-    if (!lane->source->via &&
+    if (!lane->source->is_of_node &&
         xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
         xd_engine_lock(w->engine);
         xd_engine_fail_locked(w->engine, &error);

@@ -44,7 +44,7 @@ struct xd_lane {
     struct xd_depot_source *source;     /* NULL: the depot has none any more */
     const struct xd_url *url;           /* the source's, or where that led to */
     const char *if_range;               /* the source's validator, or NULL */
-    char fields[XD_VIA_FIELDS]; /* for a node of a mesh, or "" */
+    char fields[XD_VIA_FIELDS];         /* for a node of a mesh, or "" */
     struct xd_address_list passes_over; /* io/transport.h */
     bool tries_address;                 /* one that is not known yet: */
     char address[XD_ADDRESS_TEXT];      /* it went to this one; or "" */

@@ -108,7 +108,7 @@ static bool may_give_whole_locked(const struct xd_lane *lane)
  * use. */
 static bool is_of_node(const struct xd_lane *lane)
 {
-    return lane->source && lane->source->via;
+    return lane->source && lane->source->is_of_node;
 }
 
 /* A list of URLs gives no size: depots have stated it. */
@@ -166,9 +166,8 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     } else if (xd_validators_have_changed_locked(lane)) {
         xd_blame_ban_locked(e, depot->number, &outcome->error);
         depot->answers_differ = depot->is_banned;
-    } else if (!is_of_node(lane) &&
-               (outcome->verdict == XD_VERDICT_NO_RANGES ||
-                may_give_whole_locked(lane))) {
+    } else if (!is_of_node(lane) && (outcome->verdict == XD_VERDICT_NO_RANGES ||
+                                     may_give_whole_locked(lane))) {
         depot->knows_no_ranges = true;
         depot->sends_wrong_ranges = outcome->is_wrong_range;
         xd_report_event_locked(

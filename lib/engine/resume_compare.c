@@ -13,8 +13,8 @@ static int read_part(void *user, uint64_t offset, void *data, size_t len,
 }
 
 int xd_resume_open_batch(struct xd_engine *e,
-                         const struct xd_batch_config *config,
-                         unsigned n_slots, struct xd_error *err)
+                         const struct xd_batch_config *config, unsigned n_slots,
+                         struct xd_error *err)
 {
     struct xd_batch *batch;
     int rc = xd_batch_new(&batch, config, n_slots, err);

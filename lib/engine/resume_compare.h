@@ -11,8 +11,8 @@ struct xd_engine;
 /* e->resume.batch, for requests of the keeper, which the end of the download
  * cancels.  Without the lock.  Errors: as xd_batch_new(). */
 int xd_resume_open_batch(struct xd_engine *e,
-                         const struct xd_batch_config *config,
-                         unsigned n_slots, struct xd_error *err);
+                         const struct xd_batch_config *config, unsigned n_slots,
+                         struct xd_error *err);
 void xd_resume_close_batch(struct xd_engine *e);
 
 /*

@@ -76,12 +76,11 @@ void xd_report_joined_locked(struct xd_engine *e, unsigned depot,
                              struct xd_range range, unsigned max_requests,
                              uint8_t tier)
 {
-    xd_report_event_locked(e,
-                           (struct xd_sched_event){.kind = XD_EV_JOINED,
-                                                   .depot = depot,
-                                                   .range = range,
-                                                   .max_lanes = max_requests,
-                                                   .tier = tier});
+    xd_report_event_locked(e, (struct xd_sched_event){.kind = XD_EV_JOINED,
+                                                      .depot = depot,
+                                                      .range = range,
+                                                      .max_lanes = max_requests,
+                                                      .tier = tier});
 }
 
 void xd_report_extended_locked(struct xd_engine *e, struct xd_range more)

@@ -115,9 +115,8 @@ static bool is_whole(const struct xd_model_file *f, size_t place)
 {
     const struct xd_replica *more = f->replicas[place].more;
 
-    return !more ||
-           (more->offset == 0 && more->object_size == f->size &&
-            !more->framing);
+    return !more || (more->offset == 0 && more->object_size == f->size &&
+                     !more->framing);
 }
 
 bool xd_via_find(const struct xd_via *v, const struct xd_model_file *f,
@@ -248,9 +247,8 @@ static int add_source(struct xd_depots *d, struct xd_via_file *f, size_t node,
         return XD_E_NOMEM;
     xd_url_parse(&url, text);
     if (!v->depots[number])
-        v->depots[number] =
-            xd_depots_add_node(d, &url, v->mesh->nodes[node].id, (unsigned)node,
-                               address > 0);
+        v->depots[number] = xd_depots_add_node(d, &url, v->mesh->nodes[node].id,
+                                               (unsigned)node, address > 0);
     if (v->depots[number])
         rc = xd_depot_add_via(v->depots[number], f, f->range, &url);
     xd_free(text);

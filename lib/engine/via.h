@@ -14,7 +14,7 @@
  * themselves, the origin among them, when all nodes are.
  *
  * What a node sends counts only if it is of the version that the origin has: its
- * ETag is that of the origin, or the hashes of pieces prove it.
+ * validator is that of the origin, or the hashes of pieces prove it.
  *
  * Guarded by engine.lock, once the engine has started.
  */
@@ -42,11 +42,13 @@ enum { XD_TIER_OWNER, XD_TIER_NODE, XD_TIER_DIRECT };
 
 /* One file that goes through it. */
 struct xd_via_file {
-    struct xd_range range;          /* its bytes, in the line of all */
-    const struct xd_model_file *in; /* the replica at its origin: this file's, */
-    uint32_t place;                 /* of that number */
-    uint64_t key;                   /* for ranks */
-    char *validator; /* the strong ETag that the origin gives it, or NULL */
+    struct xd_range range; /* its bytes, in the line of all */
+    const struct xd_model_file
+        *in;        /* the replica at its origin: this file's, */
+    uint32_t place; /* of that number */
+    uint64_t key;   /* for ranks */
+    char
+        *validator; /* the strong validator that the origin gives it, or NULL */
     size_t n_chunks;
     uint32_t owners[]; /* of each chunk so many nodes as there are copies */
 };
@@ -85,7 +87,8 @@ bool xd_via_find(const struct xd_via *v, const struct xd_model_file *f,
 
 /* Why no request for `url` goes to nodes: the options give its server what it
  * alone may see.  NULL: they may. */
-const char *xd_via_refuses(const struct xd_options *o, const struct xd_url *url);
+const char *xd_via_refuses(const struct xd_options *o,
+                           const struct xd_url *url);
 
 /* Whether all nodes are asked without TLS for what is `url`, which is asked
  * with. */
@@ -124,7 +127,7 @@ const struct xd_depot *xd_via_origin(const struct xd_depots *d);
  * itself. */
 unsigned xd_via_witness(const struct xd_depots *d, unsigned depot);
 
-/* The sentence is kept, and told.  It may be refused once. */
+/* The first sentence is kept. */
 void xd_via_refuse(struct xd_via *v, const char *why);
 
 #endif

@@ -53,7 +53,8 @@ static bool has_hash_from_elsewhere(const struct xd_model_file *f)
         if (!f->hashes[i].is_offered &&
             xd_algorithm_is_strong(f->hashes[i].algorithm))
             return true;
-    return f->rare->pieces && xd_algorithm_is_strong(f->rare->pieces->algorithm);
+    return f->rare->pieces &&
+           xd_algorithm_is_strong(f->rare->pieces->algorithm);
 }
 
 static bool have_pieces_locked(const struct xd_engine *e)
@@ -118,10 +119,10 @@ bool xd_via_add_file_locked(struct xd_engine *e, struct xd_range range,
                             const struct xd_model_file *f)
 {
     const struct xd_pieces *p = &e->verify.pieces;
-    const int rc =
-        e->depots.via ? add_one(e, range, f, &f->extents[0],
-                                xd_pieces_cover(p, range) && p->n > 0)
-                      : 1;
+    const int rc = e->depots.via
+                       ? add_one(e, range, f, &f->extents[0],
+                                 xd_pieces_cover(p, range) && p->n > 0)
+                       : 1;
 
     if (rc < 0)
         xd_engine_fail_nomem_locked(e);
@@ -166,10 +167,8 @@ static int ask(struct xd_engine *e, const struct xd_request *request,
 {
     const struct xd_batch_handler handler = {
         .user = out, .head = on_head, .bytes = on_bytes, .end = on_end};
-    const struct xd_batch_times times = {.until = until,
-                                         .first = XD_NEVER,
-                                         .grace = XD_NEVER,
-                                         .turn = XD_NEVER};
+    const struct xd_batch_times times = {
+        .until = until, .first = XD_NEVER, .grace = XD_NEVER, .turn = XD_NEVER};
     struct xd_batch_config config = xd_options_batch(&e->options);
     int rc;
 
@@ -200,8 +199,7 @@ static int ask_origin_locked(struct xd_engine *e, const struct xd_url *url,
                                        .object_size = XD_SIZE_UNKNOWN,
                                        .wants_size = true,
                                        .takes_encoded = true};
-    const xd_usec until =
-        xd_earlier(e->times.deadline, xd_now() + patience);
+    const xd_usec until = xd_earlier(e->times.deadline, xd_now() + patience);
     int rc = 0;
 
     *out = (struct asked){.url = url, .size = XD_SIZE_UNKNOWN};
@@ -232,7 +230,8 @@ static const char *refuse_locked(const struct xd_engine *e,
         return "none of its URLs is one that the mesh may be asked for";
     why = xd_via_refuses(&e->options, url_of(out));
     return why ? why
-               : refuse_exposed(d->via, url_of(out), has_hash_from_elsewhere(f));
+               : refuse_exposed(d->via, url_of(out),
+                                has_hash_from_elsewhere(f));
 }
 
 /* The same, of what its origin says. */
@@ -244,7 +243,8 @@ static bool refuse_answer_locked(const struct xd_engine *e,
     if (a->error.code < 0 && has_pieces)
         return false;
     if (a->error.code < 0)
-        snprintf(why, size, "its origin could not be asked for its ETag: %.200s",
+        snprintf(why, size,
+                 "its origin could not be asked for its validator: %.200s",
                  a->error.msg);
     else if (a->redirects)
         snprintf(why, size, "its origin redirects to another URL");
@@ -253,17 +253,18 @@ static bool refuse_answer_locked(const struct xd_engine *e,
                  (unsigned long long)a->size,
                  (unsigned long long)e->depots.size);
     else if (!is_strong(a->validator) && !has_pieces)
-        snprintf(why, size,
-                 "its origin gives it no strong ETag, and no hashes of its "
-                 "pieces are known");
+        snprintf(
+            why, size,
+            "its origin gives it no strong validator, and no hashes of its "
+            "pieces are known");
     else
         return false;
     return true;
 }
 
 /* Requests to the origin itself are for that version, too. */
-static void tell_source_locked(struct xd_engine *e, const struct xd_url *url,
-                               const char *validator)
+static void state_version_locked(struct xd_engine *e, const struct xd_url *url,
+                                 const char *validator)
 {
     struct xd_depot *depot = xd_depots_find(&e->depots, url);
     struct xd_depot_source *s = NULL;
@@ -283,7 +284,7 @@ static void use_mesh_locked(struct xd_engine *e,
         xd_verify_decides(e, e->wanted);
 
     if (a->validator[0] != '\0')
-        tell_source_locked(e, url_of(origin), a->validator);
+        state_version_locked(e, url_of(origin), a->validator);
     if (xd_via_add(&e->depots, (struct xd_range){0, d->size}, origin,
                    is_strong(a->validator) ? a->validator : NULL,
                    is_proved) < 0)

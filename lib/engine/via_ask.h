@@ -3,7 +3,7 @@
  * Which files go through the mesh, and in which version.
  *
  * Of a file that comes alone the origin is asked before anything is fetched, unless
- * inspection has: for its strong ETag, which each answer of a node must have.  It is
+ * inspection has: for its strong validator, which each answer of a node must have.  It is
  * not asked about one of many, which hashes must prove.  Every function is called
  * with engine.lock held.
  */

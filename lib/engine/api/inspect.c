@@ -48,7 +48,8 @@ struct xd_inspection {
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
     size_t most; /* bytes of a text */
     bool accepts_html, takes_offers, takes_names;
-    bool looks; /* asks for a few bytes of the only URL, and leaves to a download
+    bool
+        looks; /* asks for a few bytes of the only URL, and leaves to a download
                    what the answer says of it */
     bool keeps; /* asks for the first bytes of the only URL, and leaves them to
                    a download if it is a file's */
@@ -183,8 +184,8 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
     struct xd_inspection *in = user;
     struct item *item = item_of(in, i);
 
-    item->needs_whole = (in->keeps || in->looks) &&
-                        needs_whole(in, item, outcome);
+    item->needs_whole =
+        (in->keeps || in->looks) && needs_whole(in, item, outcome);
     if (item->needs_whole)
         return;
     if (outcome->verdict == XD_VERDICT_OK)

@@ -118,15 +118,17 @@ static int hold_chunks(const struct xd_via *v, const struct xd_depot *depot,
     size_t n = 0;
 
     while ((s = xd_depot_next_source(depot, s)))
-        n += s->is_gone ? 0 : s->via->n_chunks;
+        n += s->is_gone ? 0 : xd_source_via(s)->n_chunks;
     h->held = xd_alloc(n ? n : 1, sizeof *h->held);
     h->tiers = xd_alloc(n ? n : 1, sizeof *h->tiers);
     if (!h->held || !h->tiers)
         return XD_E_NOMEM;
-    while ((s = xd_depot_next_source(depot, s)))
-        for (size_t i = 0; !s->is_gone && i < s->via->n_chunks; i++)
-            put_chunk(h, xd_via_chunk(v, s->via, i),
-                      xd_via_tier(v, s->via, i, depot));
+    while ((s = xd_depot_next_source(depot, s))) {
+        const struct xd_via_file *f = xd_source_via(s);
+
+        for (size_t i = 0; !s->is_gone && i < f->n_chunks; i++)
+            put_chunk(h, xd_via_chunk(v, f, i), xd_via_tier(v, f, i, depot));
+    }
     return 0;
 }
 

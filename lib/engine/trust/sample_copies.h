@@ -28,7 +28,7 @@
 struct xd_sample_copy {
     unsigned depot;
     unsigned origin; /* the depot of which this one is a cache; or itself */
-    size_t filled; /* so many of its first bytes were received */
+    size_t filled;   /* so many of its first bytes were received */
     unsigned char *bytes;
 };
 

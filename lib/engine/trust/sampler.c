@@ -246,8 +246,7 @@ bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
 /* ---- what follows ---- */
 
 /* What a cache has is not what its origin has. */
-static void convict_caches_locked(struct xd_engine *e,
-                                  struct xd_sample_copies *c)
+static void drop_caches_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
     const struct xd_sample_copy *wrong, *right;
     struct xd_error error = {0};
@@ -353,7 +352,7 @@ static void judge_locked(struct xd_engine *e)
         const struct xd_sample_copy *right;
 
         if (s->is_on)
-            convict_caches_locked(e, c);
+            drop_caches_locked(e, c);
         if (!xd_sample_copies_differ(c))
             continue;
         right = xd_sample_copies_majority(c);
@@ -377,8 +376,8 @@ static void add_copy_locked(struct xd_engine *e, struct xd_sample_copies *c,
     if (range.begin >= c->range.end || range.end <= c->range.begin ||
         e->depots.list[depot]->is_banned)
         return;
-    if (xd_sample_copies_add(c, depot, xd_via_witness(&e->depots, depot),
-                             range, data) < 0)
+    if (xd_sample_copies_add(c, depot, xd_via_witness(&e->depots, depot), range,
+                             data) < 0)
         xd_engine_fail_nomem_locked(e);
     else if (n_copies == 1 && xd_sample_copies_count(c) == 2 &&
              !xd_sample_copies_differ(c))

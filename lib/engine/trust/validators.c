@@ -21,7 +21,8 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
 {
     const struct xd_source_facts *facts;
 
-    if (!s || s->via || s->knows_no_conditions || s->validators == XD_VALIDATORS_VARY)
+    if (!s || s->is_of_node || s->knows_no_conditions ||
+        s->validators == XD_VALIDATORS_VARY)
         return NULL;
     facts = xd_source_known(s);
     return facts->validator && are_needed_locked(e, s) &&

@@ -193,8 +193,8 @@ static struct curl_slist *put_line(struct curl_slist *line, char *text,
 static struct curl_slist *choose_header(struct xd_http_fetch *f,
                                         bool is_trusted)
 {
-    struct curl_slist *list = xd_http_options_header(f->options, is_trusted,
-                                                     f->request.is_plain);
+    struct curl_slist *list =
+        xd_http_options_header(f->options, is_trusted, f->request.is_plain);
     struct curl_slist *next = f->header;
 
     if (f->request.if_range != NULL && xd_http_asks_for_range(&f->request))
@@ -237,8 +237,7 @@ static bool set_request(struct xd_http_fetch *f)
     f->is_ftp = xd_scheme_is_ftp(f->url->scheme);
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
     return SET(CURLOPT_URL, xd_url_secret_text(f->url)) &&
-           SET(CURLOPT_REFERER,
-               is_plain ? NULL : f->options->net->referer) &&
+           SET(CURLOPT_REFERER, is_plain ? NULL : f->options->net->referer) &&
            SET(CURLOPT_FORBID_REUSE, 0L) &&
            SET(CURLOPT_MAXAGE_CONN, keep_idle(f)) &&
            SET(CURLOPT_DNS_CACHE_TIMEOUT, is_anew ? 0L : KEEP_NAMES) &&

@@ -170,8 +170,7 @@ START_TEST(caches_of_one_origin_are_one_witness)
     right = xd_sample_copies_majority(&sample_copies);
     ck_assert_ptr_nonnull(right);
     ck_assert_int_eq(memcmp(right->bytes, "abce", 4), 0);
-    ck_assert_ptr_null(
-        xd_sample_copies_contradicted(&sample_copies, &right));
+    ck_assert_ptr_null(xd_sample_copies_contradicted(&sample_copies, &right));
 }
 END_TEST
 
@@ -188,8 +187,7 @@ START_TEST(cache_that_differs_from_its_origin_is_wrong)
     ck_assert_uint_eq(wrong->depot, 1);
     ck_assert_uint_eq(right->depot, ORIGIN);
     xd_sample_copies_forget(&sample_copies, 1);
-    ck_assert_ptr_null(
-        xd_sample_copies_contradicted(&sample_copies, &right));
+    ck_assert_ptr_null(xd_sample_copies_contradicted(&sample_copies, &right));
     ck_assert(!xd_sample_copies_differ(&sample_copies));
 }
 END_TEST
@@ -202,8 +200,7 @@ START_TEST(caches_of_an_origin_that_speaks_have_no_voice)
     ck_assert_ptr_null(xd_sample_copies_majority(&sample_copies));
     hear(3, 100, "abce");
     ck_assert_int_eq(
-        memcmp(xd_sample_copies_majority(&sample_copies)->bytes, "abce", 4),
-        0);
+        memcmp(xd_sample_copies_majority(&sample_copies)->bytes, "abce", 4), 0);
 }
 END_TEST
 
