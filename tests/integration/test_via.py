@@ -253,7 +253,7 @@ def test_lying_nodes_do_not_outvote_their_origin(world):
     assert world.read("out") == world.data
     for name in "abcd":
         depot = node_of(run, name)
-        assert depot["requests"] == 0 or depot["state"] == "failed", depot
+        assert depot["bytes"] == 0 or depot["state"] == "failed", depot
     assert node_of(run, "e")["state"] != "failed"
 
 
