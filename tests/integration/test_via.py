@@ -382,18 +382,6 @@ def test_nodes_see_nothing_that_the_user_tells_servers(world):
         assert first // CHUNK == last // CHUNK
 
 
-def test_owner_that_is_named_is_alive(world):
-    """Of a node that is dead no other is told to ask it."""
-    nodes = {name: odd_node(world) for name in "bcde"}
-    for name, node in nodes.items():
-        replace_node(world, name, node.host)
-    replace_node(world, "a", world.dead().host)
-    run = get(world, "--retry", "1", world.url, "-o", "out")
-    assert run.rc == 0 and world.read("out") == world.data
-    late = [head for node in nodes.values() for head in node.heads][-8:]
-    assert all("Xd-Owner: a" not in head for head in late)
-
-
 # ---- https ----
 
 def test_https_origin_goes_through_http_nodes_with_a_hash_alone(lab):
