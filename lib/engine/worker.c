@@ -239,6 +239,18 @@ static void leave_locked(struct xd_worker *w)
     xd_cond_signal(&e->bytes_ready);
 }
 
+/* A node that waits for others to fill a chunk says nothing meanwhile; what that
+ * holds up, the scheduler asks of other depots sooner (sched/tiers.c). */
+#define FILLS 6
+
+/* For how long a request may say nothing. */
+static xd_usec silence_locked(const struct xd_worker *w)
+{
+    xd_usec silence = xd_session_silence(&w->engine->session, xd_now());
+
+    return w->served && w->served->node_id ? FILLS * silence : silence;
+}
+
 static void *worker_main(void *arg)
 {
     struct xd_worker *w = arg;
@@ -246,8 +258,7 @@ static void *worker_main(void *arg)
 
     xd_engine_lock(e);
     while (take_locked(w)) {
-        xd_usec until = until_locked(w),
-                silence = xd_session_silence(&e->session, xd_now());
+        xd_usec until = until_locked(w), silence = silence_locked(w);
 
         xd_engine_unlock(e);
         carry_out(w, until, silence);
