@@ -18,7 +18,7 @@
 #include "common/words.h"
 #include "make/whole_file.h"
 
-#define CHUNK (UINT64_C(4) << 20)
+#define CHUNK (UINT64_C(256) << 10)
 #define HOPS 2
 
 /* What distributions call the authorities that the system trusts. */

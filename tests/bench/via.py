@@ -106,8 +106,8 @@ class Servers:
              f"http://{origin}:8080/", *more, "-q", "-o",
              str(folder / "mesh")], check=True)
         self.nodes = folder / "mesh" / "NODES"
-        self.chunk = int(re.search("(?m)^chunk ([0-9]+)$",
-                                   self.nodes.read_text())[1])
+        self.chunk = parse_size(re.search("(?m)^chunk (.*)$",
+                                          self.nodes.read_text())[1])
         for i, address in enumerate(nodes):
             self.start(address, folder / "mesh" / f"n{i}")
 

@@ -41,7 +41,8 @@ def blocks_of_page(text):
     """Verbatim paragraphs that are commands."""
     found = re.findall(r"(?m)(?:^ +\S.*\n)+", text)
     found = [re.sub(r"(?m)^    |^  ", "", b) for b in found]
-    return [b for b in found if re.match(r"(xdownload|for \w+ in) ", b)]
+    return [b for b in found  # not the text of a mesh
+            if re.match(r"(xdownload (?!nodes \d)|for \w+ in )", b)]
 
 
 def blocks_of_readme():

@@ -643,7 +643,7 @@ def test_addresses_names_and_ids_are_as_they_are_given(lab):
               "http://[::1]:81/", "-o", "m", "--quiet")
     assert run.rc == 0 and run.err == ""
     assert (lab.work / "m" / "NODES").read_text() == (
-        "xdownload nodes 1\nchunk 4m\nhops 2\n"
+        "xdownload nodes 1\nchunk 256k\nhops 2\n"
         "origin https://o.example/x/\norigin https://o.example/y/\n"
         "origin http://[::1]:81/\n"
         "node a http://10.0.0.1:8080 http://a.example\n"
