@@ -110,6 +110,15 @@ def test_an_upload_is_held_against_the_least_time(tmp_path):
     assert all(float(row[4].split()[0]) > 0.95 for row in rows)
 
 
+def test_many_clients_by_way_of_a_mesh_are_measured(tmp_path):
+    run("via.py", tmp_path, "--size", "2m", "--clients", "3", "--nodes", "3",
+        "--storage", tmp_path, "two-hops", "lone", "far")
+    text = (tmp_path / "via.md").read_text()
+    files = re.findall(r"(?m)^\| cold[^|]*\|.*\| ([0-9.]+) \|$", text)
+    assert len(files) == 2 and all(1 <= float(f) < 2.5 for f in files), text
+    assert text.count("| warm, 50ms: ") == 2
+
+
 @pytest.mark.parametrize("rates, seconds", [
     ([4, 3, 2, 1], 20), ([1, 2, 3, 4], 20),  # together
     ([20, 2, 1, 1], 25),  # one has all of it, the others share the second copy
@@ -193,6 +202,7 @@ def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
     ("bench-connections", "tests/bench/README.md"),
     ("bench-sets", "tests/bench/README.md"),
     ("bench-put", "tests/bench/README.md"),
+    ("bench-via", "tests/bench/README.md"),
     ("bench-agree", "lib/README.md"),
     ("bench-sweep", "examples/paper/README.md")])
 def test_a_table_has_its_place_in_a_document(name, document):

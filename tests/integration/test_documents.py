@@ -238,7 +238,7 @@ def test_an_example_works(lab, command, where):
             stores.needs(command, data)
             command = stores.as_run_here(command)
         else:
-            if "via --check" in command:
+            if "via --check" in command or "--via " in command:
                 stack.enter_context(Mesh(lab, [depots[0].url("")], n=2))
             needs(lab, command, data, depots)
             command = as_run_here(command, depots)
