@@ -131,6 +131,7 @@ def test_requests_of_http_2_share_one_connection_in_the_report(lab):
     assert depot.connections() <= len(requests) // 4
 
 
+@pytest.mark.slow
 def test_a_connection_of_http_2_that_is_capped_is_not_the_only_one(lab):
     """More requests on it are tried first.  Where the machine is busy, rates
     differ, and nothing need be tried."""

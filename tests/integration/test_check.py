@@ -136,6 +136,7 @@ def test_a_fault_has_its_verdict(lab, fault):
         assert file["one_good_copy"]["bytes"] == (0 if usable else SIZE)
 
 
+@pytest.mark.slow
 def test_a_depot_that_trickles_is_given_up(lab):
     data = lab.file("f.bin", SIZE)
     with FaultDepot(data, "trickles") as depot:
@@ -219,6 +220,7 @@ def test_a_slow_depot_is_usable(lab):
     assert set(verdicts(file).values()) == {"ok"}
 
 
+@pytest.mark.slow
 def test_a_depot_that_is_slow_to_answer_is_slow(lab):
     data = lab.file("f.bin", 100_000)
     with FaultDepot(data, delay=2.2) as slow:
@@ -565,6 +567,7 @@ def test_the_time_allowed_ends_it(lab):
     assert run.seconds < 5
 
 
+@pytest.mark.slow
 def test_a_read_that_breaks_off_goes_on_where_it_was(lab):
     data = lab.file("f.bin", SIZE)
     with FaultDepot(data, "closes_mid_body") as depot:

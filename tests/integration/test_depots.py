@@ -81,6 +81,7 @@ def test_a_depot_that_lacks_the_file_is_not_asked_again(lab):
     assert "404" in depot_of(run, lacking)["error"]
 
 
+@pytest.mark.slow
 def test_when_every_depot_fails_the_first_missing_byte_is_named(lab):
     lab.file("f.bin", SIZE)
     run = lab.xdownload(lab.exnode("f.bin", [lab.dead(), lab.dead()]),

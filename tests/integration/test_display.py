@@ -239,6 +239,7 @@ def test_many_files_have_a_line_together(lab, terminal):
     assert shown.finish().rc == 1
 
 
+@pytest.mark.slow
 def test_of_many_files_forty_columns_have_room_for_their_number(lab, terminal):
     _, manifest = set_of(lab, 30, 60_000)
     shown = terminal(40, 24, manifest)

@@ -245,6 +245,7 @@ def test_each_copy_is_read_once(lab):
         assert SIZE <= d.bytes_sent() < SIZE + 1000
 
 
+@pytest.mark.slow
 def test_a_copy_that_breaks_off_goes_on_where_it_was(lab):
     data = lab.file("f.bin", SIZE)
     with FaultDepot(data, "closes_mid_body") as odd:

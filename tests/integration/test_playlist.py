@@ -76,6 +76,7 @@ def test_files_follow_each_other_without_a_stall(lab, spool):
     assert all(t["startup_time_s"] < 0.4 for t in told[1:]), told
 
 
+@pytest.mark.slow
 def test_several_manifests_are_played_like_one(lab):
     put(lab)
     depot = lab.depot()
@@ -405,6 +406,7 @@ def test_a_list_is_served_line_by_line(lab):
         assert body == data
 
 
+@pytest.mark.slow
 def test_wrong_bytes_of_a_line_are_noticed_by_its_hash(lab):
     files = put(lab)
     files[NAMES[1]] = b"another file"
@@ -466,6 +468,7 @@ def test_a_gap_that_a_client_comes_to_is_said_once(lab):
     assert run.err.count("no depot is left") == 1
 
 
+@pytest.mark.slow
 def test_what_is_kept_and_wrong_is_said_once(lab):
     files = put(lab)
     depot = lab.depot(files={**files, NAMES[0]: bytes(SIZE)})

@@ -83,6 +83,7 @@ def test_little_of_what_comes_over_http2_is_in_vain(lab):
     assert sum(sum(d.throttle.close()) for d in depots) < 1.05 * len(data)
 
 
+@pytest.mark.slow
 def test_without_http2_each_request_at_a_time_has_its_connection(lab):
     data = lab.file("f.bin", SIZE)
     depot = lab.depot(certificate=lab.certificate(), http2=False,

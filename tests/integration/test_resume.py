@@ -241,6 +241,7 @@ int fdatasync(int fd)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.plain  # a sanitizer's library must be the first
 def test_a_second_interruption_does_not_wait_for_a_slow_disk(lab):
     lab.file("f.bin", SIZE)
@@ -441,6 +442,7 @@ def test_without_a_hash_other_depots_may_go_on_if_their_samples_agree(lab):
     assert needed(run) == SIZE - there
 
 
+@pytest.mark.slow
 def test_without_a_hash_what_other_depots_hold_differs(lab):
     data = lab.file("f.bin", SIZE)
     depots = lab.depots(1, rate=2_000_000)

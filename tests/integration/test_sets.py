@@ -683,6 +683,7 @@ def test_long_files_go_on_where_a_run_was_ended(lab, sig, proof):
     assert sum(d["bytes"] for d in one["depots"]) < missing
 
 
+@pytest.mark.slow
 def test_a_long_file_goes_on_with_what_was_fetched_of_it_alone(lab):
     contents = mixed(lab)
     depots = lab.depots(2, rate=2_000_000)

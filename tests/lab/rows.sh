@@ -7,7 +7,7 @@
 #     echo "$alone"                   # NAME:ROW ..., passed at the second time
 #     echo "$failures"                # those that failed in the end, and how
 #
-# Up to six rows run at once, on the two processors that CI has.  Of 17 000
+# Up to eight rows run at once, on the two processors that CI has.  Of 17 000
 # tests one then waits, now and then, for longer than its author thought of,
 # which says nothing about the program; alone it passes.  A defect that shows
 # only under load could pass like that, so a row whose output shows something
@@ -111,7 +111,7 @@ run_rows()
     shift 2
     rm -f "$logs/first.log"
     # More at once than there are processors: most of the time they wait.
-    attempt 6 "$@"
+    attempt 8 "$@"
     rows_status=$?
     cp "$logs/failed" "$logs/failed_first"
     : >"$logs/passed_alone"
