@@ -99,11 +99,19 @@ class Servers:
         self.folder, self.origin, self.words = folder, origin, words
         self.running = {}
         self.url = f"http://{origin}:8080/file"
+        try:
+            self.start_all(nodes, more)
+        except BaseException:
+            self.close()
+            raise
+
+    def start_all(self, nodes, more):
+        folder = self.folder
         self.start_origin()
         listed = [f"n{i}={a}:8080" for i, a in enumerate(nodes)]
         subprocess.run(
             [common.XDOWNLOAD, "via", "--nginx", *listed, "--origin",
-             f"http://{origin}:8080/", *more, "-q", "-o",
+             f"http://{self.origin}:8080/", *more, "-q", "-o",
              str(folder / "mesh")], check=True)
         self.nodes = folder / "mesh" / "NODES"
         self.chunk = parse_size(re.search("(?m)^chunk (.*)$",
@@ -285,10 +293,14 @@ def far(folder, a, size):
                     at_client(None, ["curl", "-sI", servers.url]), text=True,
                     stdout=subprocess.PIPE, check=True).stdout
                 etag = etag.split("ETag: ")[1].split("\r\n")[0]
-                words = ["sh", "-c", 'i=0; while [ $i -lt $3 ]; do curl -sf -H '
-                         '"Xd-Match: $4" -r "$i-$((i + $5 - 1))" "$1"; '
-                         'i=$((i + $5)); done >"$2"', "sh", url,
-                         here / "out" / "0", size, etag, servers.chunk]
+                etag = etag.replace('"', '\\"')
+                config = here / "ranges"
+                config.write_text("next\n".join(
+                    f'url = "{url}"\nheader = "Xd-Match: {etag}"\n'
+                    f"range = {i}-{min(size, i + servers.chunk) - 1}\n"
+                    for i in range(0, size, servers.chunk)))
+                words = ["sh", "-c", 'curl -sfK "$1" >"$2"', "sh", config,
+                         here / "out" / "0"]
                 fetch(at_client, here, [(None, words, "0")])  # which warms it
                 took.append(fetch(at_client, here, [(None, words, "0")])[0])
     return took
