@@ -45,8 +45,11 @@ void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end)
 uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
 {
     xd_rules_nearer(&r->arrived, at, &end);
-    for (unsigned i = 0; i < r->n_depots; i++)
+    for (unsigned i = 0; i < r->n_depots; i++) {
         xd_rules_nearer(&r->depots[i].holds, at, &end);
+        if (r->has_tiers)
+            xd_rules_nearer(&r->depots[i].has, at, &end);
+    }
     for (size_t i = 0; i < r->n_windows; i++) {
         nearer(r->windows[i].range.begin, at, &end);
         nearer(r->windows[i].range.end, at, &end);
