@@ -18,13 +18,14 @@ DATA = bytes_of(SIZE)
 
 
 def serve(head, data=DATA):
-    """A good server's answer."""
+    """A good server's answer; it says that it closes the connection."""
     asked = asked_range(head)
     if asked is None:
-        return (b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data)
-                + data)
+        return (b"HTTP/1.1 200 OK\r\nConnection: close\r\n"
+                b"Content-Length: %d\r\n\r\n" % len(data) + data)
     first, last = asked[0], min(asked[1] or len(data) - 1, len(data) - 1)
-    return (b"HTTP/1.1 206 Partial\r\nContent-Length: %d\r\n"
+    return (b"HTTP/1.1 206 Partial\r\nConnection: close\r\n"
+            b"Content-Length: %d\r\n"
             b"Content-Range: bytes %d-%d/%d\r\n\r\n"
             % (last - first + 1, first, last, len(data))
             + data[first:last + 1])
