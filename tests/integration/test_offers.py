@@ -80,7 +80,8 @@ def test_one_url_becomes_many_mirrors_held_against_the_digest(lab, host,
     data = lab.file(NAME, SIZE)
     mirrors = lab.depots(2)
     typed = host(data, [digest(data)] + duplicates(*mirrors))
-    run = lab.xdownload(typed.url(NAME))
+    # Slow enough for mirrors to begin, on a machine that is busy.
+    run = lab.xdownload("--limit-rate", SIZE, typed.url(NAME))
     assert run.rc == 0, run.err
     assert lab.read(NAME) == data
     assert hosts(run) == {typed.host, *(m.host for m in mirrors)}

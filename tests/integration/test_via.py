@@ -282,7 +282,8 @@ def test_node_that_sends_all_of_it_or_redirects_is_not_used(world):
     run = get(world, world.url, "-o", "out")
     assert run.rc == 0 and world.read("out") == world.data
     assert node_of(run, "a")["bytes"] == node_of(run, "b")["bytes"] == 0
-    assert "redirects" in node_of(run, "b")["error"]
+    b = node_of(run, "b")
+    assert b["requests"] == 0 or "redirects" in b["error"]
     assert elsewhere.heads == []
 
 
