@@ -114,7 +114,7 @@ static void begin(struct world *w)
     l.size = kind % 8 == 7 ? UINT64_MAX : w->size;
     if (l.size != UINT64_MAX)
         draw_cuts(w, &l);
-    for (size_t i = 0; i < l.n_depots; i++) {
+    for (size_t i = 0; i < l.n_depots && i < MOST_DEPOTS; i++) {
         depots[i] = (struct xd_holding){.held = held[i]};
         if (kind >= 128)
             depots[i].tiers = tiers[i];
