@@ -144,8 +144,8 @@ unsigned xd_core_find_worker(struct xd_sched *s,
 
 /* ---- tiers.c ---- */
 
-/* Those that return an int give 0 or NOMEM; what depots hold has changed when report() says so
- * to the policy. */
+/* Those that return an int give 0 or NOMEM; what depots hold has changed when
+ * report() says so to the policy. */
 
 /* A depot of the layout has `r` in that tier; fill() makes depots hold what was
  * noted. */

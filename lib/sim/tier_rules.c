@@ -37,8 +37,8 @@ static unsigned tier_at(const struct xd_ruled_depot *d, uint64_t at)
     return 0;
 }
 
-/* The lowest in which a usable depot that was not set aside has the byte, and up to where all is as
- * there. */
+/* The lowest in which a usable depot that was not set aside has the byte, and up
+ * to where all is as there. */
 static unsigned lowest_at(const struct xd_rules *r, uint64_t at, uint64_t *end)
 {
     unsigned lowest = XD_TIERS;

@@ -48,9 +48,8 @@ struct xd_inspection {
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
     size_t most; /* bytes of a text */
     bool accepts_html, takes_offers, takes_names;
-    bool
-        looks; /* asks for a few bytes of the only URL, and leaves to a download
-                   what the answer says of it */
+    bool looks; /* asks for a few bytes of the only URL, and leaves what the
+                   answer says of it to a download */
     bool keeps; /* asks for the first bytes of the only URL, and leaves them to
                    a download if it is a file's */
     struct xd_description described; /* of the only URL, by its server */

@@ -57,8 +57,6 @@ static size_t list_chunks(const struct xd_via *v, uint64_t *out)
 {
     size_t n = 0;
 
-    if (count_chunks(v) == 0)
-        return 0;
     for (size_t i = 0; i < v->n_files; i++)
         for (size_t k = 0; k < v->files[i]->n_chunks; k++)
             out[n++] = xd_via_chunk(v, v->files[i], k).begin;
@@ -68,7 +66,8 @@ static size_t list_chunks(const struct xd_via *v, uint64_t *out)
 /* The edges of extents inside the file, and of chunks, each once. */
 static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
 {
-    size_t n = count_chunks(d->via), n_kept = 0;
+    const size_t n_chunks = count_chunks(d->via);
+    size_t n = n_chunks, n_kept = 0;
     uint64_t *cuts;
 
     for (size_t i = 0; i < d->n; i++)
@@ -76,7 +75,7 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
     cuts = xd_alloc(n ? n : 1, sizeof *cuts);
     if (!cuts)
         return XD_E_NOMEM;
-    n = list_chunks(d->via, cuts);
+    n = n_chunks > 0 ? list_chunks(d->via, cuts) : 0;
     for (size_t i = 0; i < d->n; i++) {
         const struct xd_depot_source *s = NULL;
 
