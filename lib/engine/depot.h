@@ -82,6 +82,7 @@ struct xd_depot_source {
     uint32_t furthest; /* the source up to this one that ends last; of one that
                           was appended, which of those it is */
     bool is_preferred; /* by its location */
+    bool is_of_node;   /* of a mesh: xd_source_via() */
     bool is_sized;     /* a depot has stated the size of its object */
 
     /* Guarded by engine.lock. */
@@ -93,7 +94,6 @@ struct xd_depot_source {
     bool was_sampled : 1;         /* while UNCHECKED: no request waits for what
                                  comes out */
     bool final_url_fails : 1;     /* so its URL itself is asked again */
-    bool is_of_node : 1;          /* constant: of a mesh, xd_source_via() */
     enum xd_validators validators : 8;
     struct xd_source_facts *facts; /* NULL: there are none; xd_source_facts() */
 };
