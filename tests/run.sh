@@ -23,7 +23,8 @@ FLOOR_UNDER_VALGRIND=550
 UNDER_VALGRIND='^unit\.|^integration\.verification$'
 TOO_SLOW='power$|ledger$|cancel$|control$|inspect$|origins$|visits$|hostile$|manifest.write$|io.http$|journal$'
 TOO_SLOW="$TOO_SLOW|adaptive\$|simulate\$|source\$|add_replica\$|disk\$|shares\$|pings\$"
-TOO_SLOW="$TOO_SLOW|doubt\$|download\$|lookahead\$|turns\$"
+TOO_SLOW="$TOO_SLOW|doubt\$|download\$|lookahead\$|turns\$|mended_file\$"
+TOO_SLOW="$TOO_SLOW|date\$|tiers\$|set_add\$|set_sink\$"
 
 # The first build shows once that a row fails without its defence, that the tree
 # keeps its rules, what has to do with time, and what runs with XD_SLOW only;

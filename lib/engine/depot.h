@@ -81,9 +81,9 @@ struct xd_depot_source {
     uint32_t order;    /* in the manifest; or how it came later (depot.c) */
     uint32_t furthest; /* the source up to this one that ends last; of one that
                           was appended, which of those it is */
-    bool is_preferred; /* by its location */
-    bool is_of_node;   /* of a mesh: xd_source_via() */
-    bool is_sized;     /* a depot has stated the size of its object */
+    bool is_preferred : 1; /* by its location */
+    bool is_of_node : 1;   /* of a mesh: xd_source_via() */
+    bool is_sized;         /* a depot has stated the size of its object */
 
     /* Guarded by engine.lock. */
     bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */

@@ -381,8 +381,11 @@ class Process:
         self.peak = self._bytes_of("VmHWM") or self.peak
 
     def kill(self):
+        """Its locks are released then."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
 
     def assert_nothing_left(self):
         try:
