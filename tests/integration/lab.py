@@ -238,12 +238,14 @@ class OddDepot(Depot):
     """A depot that answers as no good server would.
 
     answer(request) gets the text of the request's head and returns the bytes
-    to send; the connection is closed after each.
+    to send; the connection is closed after each, or when the next one comes:
+    read ("closes"), or not ("resets").
     """
 
-    def __init__(self, answer, address="127.0.0.1"):
+    def __init__(self, answer, address="127.0.0.1", next_one=None):
         self._socket = listening_socket(address)
         self._answer = answer
+        self._next_one = next_one
         self.heads = []
         super().__init__("%s:%d" % self._socket.getsockname())
         threading.Thread(target=self._serve, daemon=True).start()
@@ -267,6 +269,10 @@ class OddDepot(Depot):
                 head += part
             self.heads.append(head.decode())
             client.sendall(self._answer(head.decode()))
+            if self._next_one == "closes":
+                client.recv(4096)
+            elif self._next_one == "resets":  # by what was not read
+                select.select([client], [], [])
 
     def close(self):
         self._socket.shutdown(socket.SHUT_RDWR)

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from lab import wait_until
+from lab import asked_range, wait_until
 
 MEBIBYTE = 1 << 20
 NAME = "film.bin"
@@ -177,6 +177,23 @@ def test_a_server_that_hangs_up_meanwhile_is_asked_again(lab):
     run = lab.xdownload(lab.odd(answer).url(NAME))
     assert run.rc == 0 and lab.read(NAME) == data, run.err
     assert len(heads) > 1
+
+
+@pytest.mark.parametrize("next_one", ["closes", "resets"])
+def test_a_server_that_takes_one_request_of_a_connection_does_not_fail(
+        lab, next_one):
+    data = lab.file(NAME, 5_000_000)
+
+    def answer(head):
+        first, last = asked_range(head)
+        last = min(last, len(data) - 1)
+        return (f"HTTP/1.1 206 Partial Content\r\nContent-Length: "
+                f"{last + 1 - first}\r\nContent-Range: bytes {first}-{last}/"
+                f"{len(data)}\r\n\r\n").encode() + data[first:last + 1]
+    server = lab.odd(answer, next_one=next_one)
+    run = lab.xdownload(server.url(NAME), "-t", "1", "--retry", "1")
+    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    assert [d["failures"] for d in run.report["depots"]] == [0], run.err
 
 
 def test_a_redirect_is_followed_once(lab):

@@ -191,9 +191,14 @@ bool xd_http_connect_has(struct xd_http_connect *c, const char *address)
     return !c->has_left;
 }
 
-bool xd_http_connect_disobey(struct xd_http_connect *c)
+bool xd_http_connect_disobey(struct xd_http_connect *c, CURLcode result)
 {
-    if (!c->has_obeyed || c->phase == XD_HTTP_ASKED)
+    /* A connection that was used before may have closed as it was used again:
+     * libcurl makes another one then. */
+    const bool lacks_connection =
+        c->phase != XD_HTTP_ASKED || result == CURLE_COULDNT_CONNECT;
+
+    if (!c->has_obeyed || !lacks_connection)
         return false;
     c->passes_over.n = c->passes_over.n_left = 0;
     c->has_disobeyed = true;

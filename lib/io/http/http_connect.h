@@ -94,7 +94,7 @@ bool xd_http_connect_has(struct xd_http_connect *c, const char *address);
 
 /* Its addresses failed: true if it is to begin again, with those that it was to
  * pass over. */
-bool xd_http_connect_disobey(struct xd_http_connect *c);
+bool xd_http_connect_disobey(struct xd_http_connect *c, CURLcode result);
 
 /* Its addresses failed: whether it has begun again for a silent one, and there
  * was no other. */

@@ -193,7 +193,7 @@ void xd_http_fetch_conclude(struct xd_http_fetch *f, CURLcode result)
         fail_early(f);
     else if (f->is_kept_out && !f->is_judged)
         fail_kept_out(f);
-    else if (xd_http_connect_disobey(&f->connect))
+    else if (xd_http_connect_disobey(&f->connect, result))
         f->begins_again = true;
     else if (xd_http_connect_was_last(&f->connect))
         fail_silent(f);
