@@ -102,34 +102,50 @@ static int read_text(struct xd_builder *b, struct xd_input *in,
     return xd_urls_read(b, skip_front(b, in->front));
 }
 
-int xd_manifest_recognise(const void *data, size_t len)
+/* The format that the root element is of; NULL: of none.
+ * Errors: MANIFEST (there is no such element, or its tag is not whole), NOMEM. */
+static int find_format(struct xd_span text, const struct xd_format **out)
 {
+    /* To libxml2 a tag that the text ends within is one. */
+    while (text.len > 0 && text.s[text.len - 1] != '>')
+        text.len--;
     struct xd_builder b;
+    struct xd_xml_root root;
+    struct xd_input in;
     int rc = xd_builder_init(&b, NULL, NULL);
     if (rc < 0)
         return rc;
-    struct xd_input in;
-    struct xd_xml_root root;
-    xd_input_init(&in, xd_span(data, len));
-    struct xd_span text = skip_front(&b, in.front);
-    if (text.len == 0 || text.s[0] != '<')
-        rc = XD_E_MANIFEST;
-    if (rc == 0)
-        rc = xd_input_check(&in, &b);
-    xd_input_rewind(&in, len - text.len, false);
+    xd_input_init(&in, text);
+    const struct xd_span rest = skip_front(&b, text);
+    rc = rest.len > 0 && rest.s[0] == '<' ? xd_input_check(&in, &b)
+                                          : XD_E_MANIFEST;
+    xd_input_rewind(&in, text.len - rest.len, false);
     if (rc == 0)
         rc = xd_xml_read_root(&b, &in, &root);
+    if (rc == 0)
+        *out = format_of(&root);
     xd_builder_fini(&b);
+    return rc;
+}
+
+int xd_manifest_recognise(const void *data, size_t len)
+{
+    const struct xd_format *format;
+    int rc = find_format(xd_span(data, len), &format);
     if (rc == XD_E_NOMEM)
         return rc;
-    return rc == 0 && format_of(&root) != NULL;
+    return rc == 0 && format != NULL;
 }
 
 bool xd_manifest_may_begin(const void *data, size_t len)
 {
     struct xd_builder b = {0};
     struct xd_span text = skip_front(&b, xd_span(data, len));
-    return len < 3 || text.len == 0 || text.s[0] == '<';
+    const struct xd_format *format;
+    if (len < 3 || text.len == 0)
+        return true;
+    return text.s[0] == '<' && !xd_is_html(text.s, text.len) &&
+           (find_format(xd_span(data, len), &format) != 0 || format != NULL);
 }
 
 int xd_manifest_parse_input(struct xd_manifest **out, struct xd_input *in,

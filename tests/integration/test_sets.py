@@ -495,13 +495,16 @@ def test_lengths_around_that_of_a_place(lab):
     sizes = [place - 1, place, place + 1, 3 * place, 0, 1, 100]
     contents = {f"set/f{i}": lab.file(f"set/f{i}", n, seed=i + 1)
                 for i, n in enumerate(sizes)}
-    contents["set/page"] = b"<ul><li>no manifest</ul>"
-    (lab.www / "set/page").write_bytes(contents["set/page"])
+    texts = {"set/page": b"<ul><li>no manifest</ul>",
+             "set/open": b"<!-- may be a manifest"}
+    for name, text in texts.items():
+        (lab.www / name).write_bytes(text)
+    contents |= texts
     run = lab.xdownload(*listed(lab, map(lab.depot().url, contents)))
     assert run.rc == 0, run.err
     assert came(lab, contents)
     sets = [r for r in run.reports if r["file"] is None]
-    assert [r["files"] for r in sets] == [4, 2]
+    assert [r["files"] for r in sets] == [5, 2]
     by_name = {r["file"]: r["size"] for r in run.reports if r["file"]}
     assert len(by_name) == len(contents)
     assert by_name == {n.split("/")[1]: len(d) for n, d in contents.items()}
@@ -580,7 +583,7 @@ def test_files_that_turn_out_to_be_long_come_together(lab):
 def test_what_is_long_and_may_be_a_manifest_comes_alone(lab):
     contents = files(lab, 4, size=2 << 20)
     first, *_ = contents
-    contents[first] = b"<?xml version='1.0'?><a>" + bytes(2 << 20)
+    contents[first] = b"<!-- of what? " + bytes(2 << 20)
     (lab.www / first).write_bytes(contents[first])
     run = lab.xdownload(*listed(lab, map(lab.depot().url, contents)))
     assert run.rc == 0, run.err

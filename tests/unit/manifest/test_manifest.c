@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "manifest/parse.h"
 #include "reading.h"
 
 START_TEST(getters_say_inval_past_the_end)
@@ -286,6 +287,29 @@ START_TEST(no_error_struct_is_needed)
 }
 END_TEST
 
+static bool may_begin(const char *text)
+{
+    return xd_manifest_may_begin(text, strlen(text));
+}
+
+START_TEST(the_first_element_tells_what_is_no_manifest)
+{
+    static const char metalink[] =
+        "\n<?xml version='1.0'?><!-- of ours --><metalink "
+        "xmlns='urn:ietf:params:xml:ns:metalink'><file name='a'>";
+
+    for (size_t n = 0; n < sizeof metalink; n++)
+        ck_assert_msg(xd_manifest_may_begin(metalink, n), "%zu", n);
+    ck_assert_int_eq(xd_manifest_recognise(metalink, sizeof metalink - 1), 1);
+    ck_assert(may_begin("<metalink xmlns='http://www.metalinker.org/'"));
+    ck_assert(may_begin("<!DOCTYPE x [ <!ENTITY"));
+    ck_assert(!may_begin("<svg xmlns='http://www.w3.org/2000/svg'>"));
+    ck_assert(!may_begin("<metalink xmlns='urn:other'><file>"));
+    ck_assert(!may_begin("<!DOCTYPE html><p>"));
+    ck_assert(!may_begin("film"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("manifest");
@@ -306,5 +330,6 @@ int main(void)
     tcase_add_test(t, a_text_of_many_blocks_is_read_as_one);
     tcase_add_test(t, an_origin_that_is_a_url_is_said_without_its_secrets);
     tcase_add_test(t, no_error_struct_is_needed);
+    tcase_add_test(t, the_first_element_tells_what_is_no_manifest);
     return run_suite("manifest", t);
 }
