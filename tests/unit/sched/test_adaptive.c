@@ -578,6 +578,38 @@ START_TEST(no_request_crosses_a_cut)
 }
 END_TEST
 
+/* Requests at a time for objects of unknown size, each with a place of a block,
+ * after some of them were so long. */
+static unsigned asked_at_once(uint64_t length)
+{
+    uint64_t cuts[200];
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < 200; i++)
+        cuts[i] = (i + 1) * BLOCK;
+    init(1, 201 * BLOCK, 4e6);
+    w.p.o.lanes_per_depot = 6;
+    w.p.o.first_lanes = 2;
+    w.p.layout.cuts = cuts;
+    w.p.layout.n_cuts = 200;
+    play_start(&w.p);
+    play_for(XD_SECOND / 2);
+    for (unsigned i = 0; i < 4; i++)
+        play_range(&w.p, XD_EV_SIZED, 0, length);
+    play_for(XD_SECOND / 4);
+    for (unsigned i = 0; i < 128; i++)
+        n += w.fetches[i].is_live;
+    play_fini(&w.p);
+    return n;
+}
+
+START_TEST(objects_of_unknown_size_are_like_those_that_have_come)
+{
+    ck_assert_uint_eq(asked_at_once(2000), 6);
+    ck_assert_uint_lt(asked_at_once(BLOCK), 6);
+}
+END_TEST
+
 START_TEST(each_depot_is_asked_only_for_what_it_holds)
 {
     struct xd_range holds[] = {{0, 10 * BLOCK}, {6 * BLOCK, 24 * BLOCK}};
@@ -1073,6 +1105,7 @@ int main(void)
     tcase_add_test(t, a_short_download_opens_fewer_depots);
     tcase_add_test(t, no_request_crosses_a_cut);
     tcase_add_test(t, each_depot_is_asked_only_for_what_it_holds);
+    tcase_add_test(t, objects_of_unknown_size_are_like_those_that_have_come);
     tcase_add_test(t, nothing_is_asked_for_outside_of_the_window);
     tcase_add_loop_test(t, who_wants_many_lanes_gets_them_at_once, 0, 2);
     tcase_add_test(t, what_a_reader_jumps_to_is_asked_for_in_a_short_request);
