@@ -4,13 +4,18 @@
     python3 tests/bench/via.py [-n RUNS] [--size 64m] [--clients 40] [--nodes 5]
                                [--chunk SIZE] [--readme] [ROW...]
 
-The rows are two-hops, one-hop, killed, lone and far; all are taken if none is
-named.  Each host is a network namespace behind a bridge: the origin sends
+The rows are two-hops, one-hop, killed, slow, silent, lying, other, lone and far;
+all are taken if none is named.  Each host is a network namespace behind a bridge: the origin sends
 100 Mbit/s, each node 50, and each client receives 50.
 
     two-hops, one-hop   all clients at once, and no node has anything yet
     killed              the same with two hops, and a node dies after a third of
                         the time
+    slow, silent        likewise; its line has 2 Mbit/s, or it stops after a third
+                        of the time
+    lying, other        likewise; what the node takes for the origin has other bytes
+                        of the same version, or another version; clients have a
+                        manifest with hashes of pieces
     lone                one client that receives 250 Mbit/s, cold; against the same
                         from the origin itself
     far                 a warm mesh at 50 ms: all clients, and one that receives
@@ -24,6 +29,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -36,6 +42,8 @@ from put import command, make_file
 from wan import PATH, Missing, Wan, parse_size
 
 ORIGIN, NODE, CLIENT, LONE = 100e6, 50e6, 50e6, 250e6  # bits per second
+SLOW = 2e6
+FAULTS = ["killed", "slow", "silent", "lying", "other"]  # of the first node
 DELAY = "50ms"
 OVERHEAD = 1500 / 1448  # bits on a line for each of a file
 
@@ -86,6 +94,14 @@ class Lines:
         command(*tc, "qdisc", "add", "dev", device, "root", "tbf", "rate",
                 f"{int(rate)}bit", "burst", "32k", "limit", "512k")
 
+    def give(self, address, another):
+        """The host takes itself for another one, and no host does but itself."""
+        within = [shutil.which("ip", path=PATH), "netns", "exec",
+                  self.names[address]]
+        command(*within, "sh", "-c",
+                "echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore")
+        command(*within, "ip", "addr", "add", f"{another}/32", "dev", "lo")
+
     def words(self, address, words):
         return [shutil.which("ip", path=PATH), "netns", "exec",
                 self.names[address], *map(str, words)]
@@ -107,7 +123,7 @@ class Servers:
 
     def start_all(self, nodes, more):
         folder = self.folder
-        self.start_origin()
+        self.start_origin(self.origin, "origin", "files")
         listed = [f"n{i}={a}:8080" for i, a in enumerate(nodes)]
         subprocess.run(
             [common.XDOWNLOAD, "via", "--nginx", *listed, "--origin",
@@ -119,8 +135,9 @@ class Servers:
         for i, address in enumerate(nodes):
             self.start(address, folder / "mesh" / f"n{i}")
 
-    def start_origin(self):
-        folder = self.folder / "origin"
+    def start_origin(self, at, name, files):
+        """At a host; what it has is in the folder `files`."""
+        folder = self.folder / name
         folder.mkdir()
         temp = "".join(f"{name}_temp_path {folder}/{name};" for name in
                        ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -129,12 +146,12 @@ pid nginx.pid; error_log error.log;
 events {{ worker_connections 4096; }}
 http {{ {temp} log_format bytes '$body_bytes_sent';
 access_log sent.log bytes;
-server {{ listen {self.origin}:8080; root {self.folder}/files; }} }}
+server {{ listen {self.origin}:8080; root {self.folder}/{files}; }} }}
 """)
-        self.start(self.origin, folder)
+        self.start(at, folder)
 
     def start(self, address, folder):
-        self.running[address] = subprocess.Popen(
+        self.running[folder.name] = subprocess.Popen(
             self.words(address, [find_nginx(), "-p", folder, "-c", "nginx.conf",
                                  "-g", "daemon off; user root;"]),
             stderr=(folder / "stderr").open("a"), start_new_session=True)
@@ -145,11 +162,13 @@ server {{ listen {self.origin}:8080; root {self.folder}/files; }} }}
                 raise SystemExit((folder / "stderr").read_text())
             time.sleep(0.01)
 
-    def kill(self, address):
-        process = self.running.pop(address)
+    def kill(self, name, sig=signal.SIGKILL):
+        process = self.running[name]
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
-        process.wait()
+            os.killpg(process.pid, sig)
+        if sig == signal.SIGKILL:
+            process.wait()
+            del self.running[name]
 
     def sent(self):
         """Bytes of bodies that the origin has sent since the last time."""
@@ -160,19 +179,20 @@ server {{ listen {self.origin}:8080; root {self.folder}/files; }} }}
         return total
 
     def close(self):
-        for address in list(self.running):
-            self.kill(address)
+        for name in list(self.running):
+            self.kill(name)
 
 
 def fetch(words_at, folder, jobs, until=None):
-    """Seconds that each of (address, words, file) took; `until` is called while
-    they run."""
+    """Seconds that each of (address, words, file) took, and what it has said is in
+    file.err; `until` is called while they run."""
     shutil.rmtree(folder / "out", ignore_errors=True)
     (folder / "out").mkdir()
     began, running, took = time.monotonic(), {}, []
     for address, words, name in jobs:
-        process = subprocess.Popen(words_at(address, words),
-                                   env=common.environment(folder))
+        with (folder / "out" / f"{name}.err").open("w") as said:
+            process = subprocess.Popen(words_at(address, words), stderr=said,
+                                       env=common.environment(folder))
         running[process] = name
     while running:
         if until:
@@ -183,7 +203,8 @@ def fetch(words_at, folder, jobs, until=None):
             name = running.pop(process)
             took.append(time.monotonic() - began)
             if process.returncode != 0:
-                raise SystemExit(f"{name}: status {process.returncode}")
+                raise SystemExit(f"{name}: status {process.returncode}: "
+                                 + (folder / "out" / f"{name}.err").read_text())
         time.sleep(0.02)
     for _, _, name in jobs:
         subprocess.run(["cmp", folder / "files" / "file", folder / "out" / name],
@@ -192,12 +213,12 @@ def fetch(words_at, folder, jobs, until=None):
 
 
 def xdownload(folder, url, name, *words):
-    return [common.XDOWNLOAD, "--no-config", "-q", *words, "-o",
+    return [common.XDOWNLOAD, "--no-config", *words, "-o",
             folder / "out" / str(name), url]
 
 
 @contextlib.contextmanager
-def on_lines(folder, a, hops, receives=CLIENT):
+def on_lines(folder, a, hops, receives=CLIENT, fault=None):
     """A mesh that has nothing yet, and the addresses of its clients."""
     with Lines() as lines, tempfile.TemporaryDirectory(dir=folder) as here:
         here = Path(here)
@@ -206,14 +227,19 @@ def on_lines(folder, a, hops, receives=CLIENT):
         nodes = [f"10.77.1.{i + 1}" for i in range(a.nodes)]
         clients = [f"10.77.2.{i + 1}" for i in range(a.clients)]
         lines.host(origin, ORIGIN, fast)
-        for address in nodes:
-            lines.host(address, NODE, fast)
+        for i, address in enumerate(nodes):
+            is_slow = fault == "slow" and i == 0
+            lines.host(address, SLOW if is_slow else NODE, fast)
         for address in clients:
             lines.host(address, fast, receives)
         servers = Servers(here, origin, nodes, ["--hops", str(hops),
                                                  *chunk(a)], lines.words)
         try:
-            yield here, servers, nodes, clients
+            if fault in ("lying", "other"):
+                make_false_origin(here, fault)
+                lines.give(nodes[0], origin)
+                servers.start_origin(nodes[0], "false-origin", "false")
+            yield here, servers, clients
         finally:
             servers.close()
 
@@ -227,22 +253,52 @@ def least(a, size):
     return OVERHEAD * 8 * size * max(a.clients / (a.nodes * NODE), 1 / CLIENT)
 
 
-def crowd(folder, a, size, hops, kill=False):
-    """(seconds of the last, of the median client; files from the origin)"""
-    with on_lines(folder, a, hops) as (here, servers, nodes, clients):
+def make_false_origin(folder, fault):
+    """A file as long as the right one; nginx makes an ETag of length and time."""
+    right, wrong = folder / "files" / "file", folder / "false" / "file"
+    wrong.parent.mkdir()
+    make_file(wrong, right.stat().st_size)
+    seconds = right.stat().st_mtime + (60 if fault == "other" else 0)
+    os.utime(wrong, (seconds, seconds))
+
+
+def name_file(folder, servers):
+    """A manifest of it with hashes of pieces."""
+    manifest = folder / "file.meta4"
+    subprocess.run([common.XDOWNLOAD, "make", "--offline", "-q",
+                    folder / "files" / "file", servers.url, "-o", manifest],
+                   check=True)
+    return manifest
+
+
+def crowd(folder, a, size, hops, fault=None):
+    """(seconds of the last, of the median client; files from the origin;
+    clients that say what is wrong with the first node)"""
+    with on_lines(folder, a, hops, fault=fault) as (here, servers, clients):
+        what = name_file(here, servers) if fault in ("lying", "other") \
+            else servers.url
+        sig = {"killed": signal.SIGKILL, "silent": signal.SIGSTOP}.get(fault)
+
         def until(seconds):
-            if kill and nodes[0] in servers.running and \
-                    seconds > least(a, size) / 3:
-                servers.kill(nodes[0])
+            nonlocal sig
+            if sig and seconds > least(a, size) / 3:
+                servers.kill("n0", sig)
+                sig = None
         took = fetch(servers.words, here, [
-            (c, xdownload(here, servers.url, i, "--via", servers.nodes), str(i))
+            (c, xdownload(here, what, i, "--via", servers.nodes), str(i))
             for i, c in enumerate(clients)], until)
-        return took[-1], median(took), servers.sent() / size
+        said = [(here / "out" / f"{i}.err").read_text()
+                for i in range(a.clients)]
+        named = [text for text in said
+                 if re.search(r"(?m)^n0 .*\n +(failed|trouble|banned)", text)]
+        if fault:
+            print(named[0] if named else said[0])
+        return took[-1], median(took), servers.sent() / size, len(named)
 
 
 def lone(folder, a, size):
     """(seconds by way of a cold mesh, from the origin itself; files)"""
-    with on_lines(folder, a, 2, LONE) as (here, servers, _, clients):
+    with on_lines(folder, a, 2, LONE) as (here, servers, clients):
         def run(*words):
             return fetch(servers.words, here, [
                 (clients[0], xdownload(here, servers.url, "0", *words), "0")])[0]
@@ -312,12 +368,12 @@ def row(a, size, name, folder):
     for _ in range(a.runs):
         runs.append({"two-hops": lambda: crowd(folder, a, size, 2),
                      "one-hop": lambda: crowd(folder, a, size, 1),
-                     "killed": lambda: crowd(folder, a, size, 2, True),
                      "lone": lambda: lone(folder, a, size),
-                     "far": lambda: far(folder, a, size)}[name]())
+                     "far": lambda: far(folder, a, size)}.get(
+                         name, lambda: crowd(folder, a, size, 2, name))())
         print(name, *(f"{x:.2f}" for x in runs[-1]),
               f"(load {os.getloadavg()[0]:.1f})", flush=True)
-    first, second, third = (median(x) for x in zip(*runs))
+    first, second, third, *named = (median(x) for x in zip(*runs))
     if name == "far":
         return [[f"warm, {DELAY}: all", f"{first:.1f} s",
                  f"{first / bound:.2f} of {bound:.1f} s that the nodes' lines "
@@ -329,10 +385,17 @@ def row(a, size, name, folder):
         return [["cold: one", f"{first:.2f} s",
                  f"from the origin {second:.2f} s, so "
                  f"{first / second:.3f} of that", f"{third:.2f}"]]
-    title = {"two-hops": "cold, two hops: all", "one-hop": "cold, one hop: all",
-             "killed": "cold, two hops, a node dies: all"}[name]
-    return [[title, f"{first:.1f} s", f"{first / bound:.2f} of {bound:.1f} s "
-             "that the nodes' lines allow", f"{third:.2f}"]]
+    title = {"two-hops": "", "one-hop": "",
+             "killed": ", a node dies",
+             "slow": f", a node has {SLOW / 1e6:.0f} Mbit/s",
+             "silent": ", a node falls silent",
+             "lying": ", a node has wrong bytes",
+             "other": ", a node has another version"}[name]
+    hops = "one hop" if name == "one-hop" else "two hops"
+    says = f"; {named[0]:.0f} clients name it" if title else ""
+    return [[f"cold, {hops}{title}: all", f"{first:.1f} s",
+             f"{first / bound:.2f} of {bound:.1f} s that the nodes' lines "
+             f"allow{says}", f"{third:.2f}"]]
 
 
 def main():
@@ -347,7 +410,7 @@ def main():
                         help="where all files are (default: /dev/shm)")
     parser.add_argument("--readme", action="store_true",
                         help="put the table into tests/bench/README.md")
-    names = ["two-hops", "one-hop", "killed", "lone", "far"]
+    names = ["two-hops", "one-hop", *FAULTS, "lone", "far"]
     parser.add_argument("rows", nargs="*", metavar="ROW")
     a = parser.parse_args()
     if set(a.rows) - set(names):
