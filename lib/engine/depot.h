@@ -136,6 +136,7 @@ struct xd_depot {
     unsigned n_wrong_copies;  /* of files of a set */
     bool answers_differ;      /* it was dropped, as they are not of one file */
     unsigned n_single_answers;
+    unsigned n_excuses; /* for what another node sent it (trust/relayed.h) */
     bool knows_no_ranges;
     bool sends_wrong_ranges; /* for that reason */
     bool shares;             /* one connection, among its requests */

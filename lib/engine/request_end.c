@@ -12,6 +12,7 @@
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/relayed.h"
 #include "engine/trust/validators.h"
 
 static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
@@ -142,6 +143,16 @@ static bool leaves_set_locked(struct xd_engine *e, const struct xd_lane *lane)
     return true;
 }
 
+/* A node has another version of the file. */
+static bool is_other_version(const struct xd_lane *lane)
+{
+    const struct xd_outcome *outcome = &lane->outcome;
+
+    return is_of_node(lane) && (outcome->verdict == XD_VERDICT_DIFFERENT ||
+                                outcome->verdict == XD_VERDICT_CHANGED ||
+                                outcome->error.http_status == 412);
+}
+
 static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                  struct xd_lane *lane, xd_usec now)
 {
@@ -159,6 +170,8 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
     if (lacks_one_locked(depot, lane) || leaves_set_locked(e, lane))
         event.kind = XD_EV_CANCELED;
     xd_report_event_locked(e, event);
+    if (is_other_version(lane))
+        xd_relayed_distrust_locked(e, depot->node);
     if (xd_validators_have_changed_locked(lane) &&
         e->dest.output->has_many_files && lane->source) {
         lose_locked(e, depot, lane->source, &outcome->error);
@@ -221,6 +234,40 @@ static void end_unsized_locked(struct xd_engine *e, const struct xd_lane *lane)
  * descriptors; others give theirs back within moments, or not for long. */
 #define LOCAL_RETRY XD_SECOND
 
+/* The line was down, or another node is to blame: it is as if it had not been asked,
+ * until *out_retry_at. */
+static bool is_excused_locked(struct xd_engine *e, struct xd_depot *depot,
+                              struct xd_lane *lane, xd_usec now,
+                              xd_usec *out_retry_at)
+{
+    const bool has_untried = xd_sched_has_untried(e->session.sched);
+
+    return xd_outage_was_it_locked(e, lane, !has_untried, now, out_retry_at) ||
+           (is_other_version(lane) &&
+            xd_relayed_excuses_locked(e, depot, lane->range,
+                                      &lane->outcome.error));
+}
+
+static void end_failed_locked(struct xd_engine *e, struct xd_depot *depot,
+                              struct xd_lane *lane, xd_usec now)
+{
+    struct xd_sched_event event = {
+        .kind = XD_EV_CANCELED,
+        .fetch = lane->fetch,
+        .range = {lane->range.begin, lane->in.flushed}};
+
+    if (is_excused_locked(e, depot, lane, now, &event.retry_at)) {
+        xd_engine_log_locked(e, XD_LOG_DEBUG, "%s", lane->outcome.error.msg);
+        xd_report_event_locked(e, event);
+        return;
+    }
+    /* Without a source, another lane has said why. */
+    if (lane->source && !xd_validators_have_changed_locked(lane) &&
+        !leaves_set_locked(e, lane))
+        xd_report_failure_locked(e, depot, &lane->outcome);
+    report_failed_locked(e, depot, lane, now);
+}
+
 static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now)
 {
@@ -263,20 +310,7 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_REFUSED_RANGE:
     case XD_VERDICT_DIFFERENT:
     case XD_VERDICT_CHANGED:
-        if (xd_outage_was_it_locked(e, lane,
-                                    !xd_sched_has_untried(e->session.sched),
-                                    now, &event.retry_at)) {
-            event.kind = XD_EV_CANCELED;
-            xd_engine_log_locked(e, XD_LOG_DEBUG, "%s",
-                                 lane->outcome.error.msg);
-            xd_report_event_locked(e, event);
-            break;
-        }
-        /* Without a source, another lane has said why. */
-        if (lane->source && !xd_validators_have_changed_locked(lane) &&
-            !leaves_set_locked(e, lane))
-            xd_report_failure_locked(e, depot, &lane->outcome);
-        report_failed_locked(e, depot, lane, now);
+        end_failed_locked(e, depot, lane, now);
         break;
     }
 }

@@ -85,8 +85,10 @@ int xd_via_new(struct xd_via **out, const struct xd_options *o,
 
 static void free_file(struct xd_via_file *f)
 {
-    if (f)
+    if (f) {
         xd_free(f->validator);
+        xd_free(f->named);
+    }
     xd_free(f);
 }
 
@@ -219,8 +221,9 @@ static struct xd_via_file *make_file(const struct xd_via *v,
     f->place = origin->place;
     f->key = xd_mesh_file_key(&origin->in->urls[origin->place]);
     f->n_chunks = (size_t)n;
+    f->named = xd_alloc(f->n_chunks, sizeof *f->named);
     f->validator = validator ? xd_strdup(validator) : NULL;
-    if (validator && !f->validator) {
+    if (!f->named || (validator && !f->validator)) {
         free_file(f);
         return NULL;
     }
@@ -230,6 +233,7 @@ static struct xd_via_file *make_file(const struct xd_via *v,
         xd_mesh_rank(v->mesh, f->key, i, ranked, v->copies);
         for (unsigned k = 0; k < v->copies; k++)
             f->owners[i * v->copies + k] = ranked[k];
+        f->named[i].last = ranked[0];
     }
     return f;
 }
@@ -347,37 +351,105 @@ static bool is_alive(const struct xd_via *v, size_t node)
     return !is_known;
 }
 
-/* The first by rank that is alive; if none is, the first. */
-static size_t find_owner(const struct xd_via *v, const struct xd_via_file *f,
-                         size_t chunk)
+/* Whether other nodes may be told to ask it. */
+static bool leads(const struct xd_via *v, size_t node)
 {
-    const uint32_t *owners = owners_of(v, f, chunk);
-    unsigned ranked[XD_MESH_NODES_MAX];
+    return is_alive(v, node) && !v->misleads[node];
+}
 
-    for (unsigned k = 0; k < v->copies; k++)
-        if (is_alive(v, owners[k]))
-            return owners[k];
+/* The node of the least rank that leads; if none does, of rank 0.  *out_instead is
+ * the id of the first that ranks before it and misleads, or NULL. */
+static size_t find_owner(const struct xd_via *v, const unsigned *ranked,
+                         const char **out_instead)
+{
+    const size_t n = v->mesh->n_nodes;
+    size_t rank = 0;
+
+    *out_instead = NULL;
+    for (; rank < n && !leads(v, ranked[rank]); rank++)
+        if (!*out_instead && v->misleads[ranked[rank]])
+            *out_instead = v->mesh->nodes[ranked[rank]].id;
+    return rank < n ? rank : 0;
+}
+
+static uint32_t bit_of(size_t rank)
+{
+    return UINT32_C(1) << (rank < 31 ? rank : 31);
+}
+
+/* Returns what a request for the chunk names beside its owner; NULL: nothing. */
+static const char *name_owner(const struct xd_via *v,
+                              const struct xd_via_file *f, size_t chunk)
+{
+    struct xd_via_named *named = &f->named[chunk];
+    unsigned ranked[XD_MESH_NODES_MAX];
+    const char *instead;
+    size_t rank;
+
+    named->last = owners_of(v, f, chunk)[0];
+    named->ever |= bit_of(0);
+    if (leads(v, named->last))
+        return NULL;
     xd_mesh_rank(v->mesh, f->key, chunk, ranked, (unsigned)v->mesh->n_nodes);
-    for (size_t k = v->copies; k < v->mesh->n_nodes; k++)
-        if (is_alive(v, ranked[k]))
-            return ranked[k];
-    return owners[0];
+    rank = find_owner(v, ranked, &instead);
+    named->last = ranked[rank];
+    named->ever |= bit_of(rank);
+    return instead;
+}
+
+static size_t chunk_of(const struct xd_via *v, const struct xd_via_file *f,
+                       uint64_t byte)
+{
+    const size_t chunk = (size_t)((byte - f->range.begin) / v->mesh->chunk);
+
+    XD_ASSERT(chunk < f->n_chunks);
+    return chunk;
+}
+
+/* Returns where it ends. */
+static size_t add_field(char out[XD_VIA_FIELDS], size_t at, const char *name,
+                        const char *value)
+{
+    const int len =
+        snprintf(out + at, XD_VIA_FIELDS - at, "%s: %s\n", name, value);
+
+    XD_ASSERT(len > 0 && (size_t)len < XD_VIA_FIELDS - at);
+    return at + (size_t)len;
 }
 
 void xd_via_fields(const struct xd_depots *d, const struct xd_via_file *f,
                    uint64_t byte, char out[XD_VIA_FIELDS])
 {
     const struct xd_via *v = d->via;
-    const size_t chunk = (size_t)((byte - f->range.begin) / v->mesh->chunk);
-    const char *match = f->validator, *name = XD_MESH_MATCH;
-    const char *owner = v->mesh->nodes[find_owner(v, f, chunk)].id;
-    int len;
+    const size_t chunk = chunk_of(v, f, byte);
+    const char *instead = name_owner(v, f, chunk);
+    size_t at = 0;
 
-    XD_ASSERT(chunk < f->n_chunks);
-    len = snprintf(out, XD_VIA_FIELDS, "%s%s%s%s" XD_MESH_OWNER ": %s\n",
-                   match ? name : "", match ? ": " : "", match ? match : "",
-                   match ? "\n" : "", owner);
-    XD_ASSERT(len > 0 && len < XD_VIA_FIELDS);
+    if (f->validator)
+        at = add_field(out, at, XD_MESH_MATCH, f->validator);
+    at = add_field(out, at, XD_MESH_OWNER,
+                   v->mesh->nodes[f->named[chunk].last].id);
+    if (instead)
+        add_field(out, at, XD_MESH_INSTEAD, instead);
+}
+
+size_t xd_via_named(const struct xd_via *v, const struct xd_via_file *f,
+                    uint64_t byte)
+{
+    return f->named[chunk_of(v, f, byte)].last;
+}
+
+bool xd_via_was_named(const struct xd_via *v, const struct xd_via_file *f,
+                      uint64_t byte, size_t node)
+{
+    const size_t chunk = chunk_of(v, f, byte), n = v->mesh->n_nodes;
+    unsigned ranked[XD_MESH_NODES_MAX];
+    size_t rank = 0;
+
+    xd_mesh_rank(v->mesh, f->key, chunk, ranked, (unsigned)n);
+    while (rank < n && ranked[rank] != node)
+        rank++;
+    return (f->named[chunk].ever & bit_of(rank)) != 0;
 }
 
 const struct xd_depot *xd_via_origin(const struct xd_depots *d)

@@ -40,6 +40,13 @@ enum { XD_TIER_OWNER, XD_TIER_NODE, XD_TIER_DIRECT };
 #define XD_VIA_COPIES_MAX 16
 #define XD_VIA_FIELDS 320
 
+/* Which nodes requests for a chunk have named as its owner. */
+struct xd_via_named {
+    uint32_t last; /* its number */
+    uint32_t
+        ever; /* bit i: the one of rank i; the last bit: of any from there on */
+};
+
 /* One file that goes through it. */
 struct xd_via_file {
     struct xd_range range; /* its bytes, in the line of all */
@@ -50,6 +57,7 @@ struct xd_via_file {
     char
         *validator; /* the strong validator that the origin gives it, or NULL */
     size_t n_chunks;
+    struct xd_via_named *named; /* of each chunk */
     uint32_t owners[]; /* of each chunk so many nodes as there are copies */
 };
 
@@ -58,8 +66,12 @@ struct xd_via {
     unsigned copies;
     size_t n_depots;          /* one for each address of each node, in order: */
     struct xd_depot **depots; /* NULL: it holds nothing so far */
-    const struct xd_depot *origin; /* of the last file that was added */
-    struct xd_via_file **files;    /* by range */
+    const struct xd_depot *origin;       /* of the last file that was added */
+    bool misleads[XD_MESH_NODES_MAX];    /* what others have from the node was
+                                            wrong, and it is named to none */
+    bool was_sampled[XD_MESH_NODES_MAX]; /* what a node is the owner of was
+                                            compared with the origin */
+    struct xd_via_file **files;          /* by range */
     size_t n_files, capacity;
     char *refusal; /* why the file does not go through it; NULL: it does, or is
                       one of many, or that is not known yet */
@@ -118,6 +130,13 @@ uint8_t xd_via_tier(const struct xd_via *v, const struct xd_via_file *f,
  * it. */
 void xd_via_fields(const struct xd_depots *d, const struct xd_via_file *f,
                    uint64_t byte, char out[XD_VIA_FIELDS]);
+
+/* The node that the last request for bytes of that chunk has named; and whether
+ * one has named that node. */
+size_t xd_via_named(const struct xd_via *v, const struct xd_via_file *f,
+                    uint64_t byte);
+bool xd_via_was_named(const struct xd_via *v, const struct xd_via_file *f,
+                      uint64_t byte, size_t node);
 
 /* The depot that is the origin of all that goes through the mesh, which is one
  * file; NULL: there is none. */

@@ -51,8 +51,11 @@
     "Xd-Match" /* the strong ETag that the origin gave the
                                     file; absent: it gave none */
 #define XD_MESH_OWNER \
-    "Xd-Owner"                 /* id of the node that is to ask the origin for
+    "Xd-Owner" /* id of the node that is to ask the origin for
                                     the chunk: the first by rank that lives */
+#define XD_MESH_INSTEAD \
+    "Xd-Instead"               /* id of a node that ranks before that one, and
+                                  from which other nodes have what is wrong */
 #define XD_MESH_HOP "Xd-Hop"   /* id of the node that asks another one */
 #define XD_MESH_NODE "Xd-Node" /* in an answer: id of the node */
 #define XD_MESH_CACHE \

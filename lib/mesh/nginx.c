@@ -386,6 +386,15 @@ static void put_peers(struct writer *w)
         if (n != w->self && plain_address(n) != NULL)
             xd_text_addf(&w->t, "        0:%s http://node_%zu;\n", n->id, i);
     }
+    xd_text_addf(&w->t,
+                 "    }\n\n    # What nodes have from one that sends wrong "
+                 "bytes stays where it is; a\n    # client that has found that "
+                 "out names it, and they fetch the chunk once more.\n"
+                 "    map $http_xd_instead $xd_instead {\n"
+                 "        default \"\";\n");
+    for (size_t i = 0; i < w->m->n_nodes; i++)
+        xd_text_addf(&w->t, "        %s \" instead of %s\";\n",
+                     w->m->nodes[i].id, w->m->nodes[i].id);
     xd_text_addf(&w->t, "    }\n"
                         "    map \"$http_xd_hop $remote_addr $server_addr\" "
                         "$xd_from_itself {\n"
@@ -457,12 +466,16 @@ static const char server[] =
     "        proxy_next_upstream error timeout;\n"
     "        proxy_next_upstream_tries 2;\n"
     "\n        proxy_cache chunks;\n"
-    "        proxy_cache_key \"$request_uri $http_xd_match $slice_range\";\n"
     "        proxy_cache_valid 206 1h;\n"
     "        proxy_cache_revalidate on;\n"
     "        proxy_cache_bypass $xd_credentials;\n"
     "        proxy_no_cache $xd_drops;\n"
     "        add_header Xd-Cache $xd_cache always;\n";
+
+static bool asks_peers(const struct writer *w)
+{
+    return w->m->hops > 1 && w->m->n_nodes > 1;
+}
 
 static void put_server(struct writer *w)
 {
@@ -470,6 +483,10 @@ static void put_server(struct writer *w)
 
     put_listen(w);
     xd_text_add(&w->t, server, sizeof server - 1);
+    xd_text_addf(&w->t,
+                 "        proxy_cache_key \"$request_uri $http_xd_match "
+                 "$slice_range%s\";\n",
+                 asks_peers(w) ? "$xd_instead" : "");
     xd_text_addf(&w->t, "        add_header Xd-Node %s always;\n", w->self->id);
     xd_text_addf(&w->t,
                  "\n        # One request fills a chunk, and all others wait "
@@ -531,6 +548,7 @@ static void put_peer_location(struct writer *w)
                  "            proxy_set_header Accept-Encoding identity;\n"
                  "            proxy_set_header Range $slice_range;\n"
                  "            proxy_set_header Xd-Match $http_xd_match;\n"
+                 "            proxy_set_header Xd-Instead $http_xd_instead;\n"
                  "            proxy_set_header Xd-Hop %s;\n"
                  "            proxy_connect_timeout 2s;\n"
                  "            proxy_read_timeout %llus;\n"
@@ -552,17 +570,15 @@ static void put_peer_location(struct writer *w)
 
 static void put_locations(struct writer *w)
 {
-    bool asks_peers = w->m->hops > 1 && w->m->n_nodes > 1;
-
     xd_text_add(&w->t, route, sizeof route - 1);
-    if (asks_peers)
+    if (asks_peers(w))
         xd_text_addf(&w->t,
                      "            error_page 472 = @peer;\n"
                      "            error_page 473 = @itself;\n"
                      "            if ($xd_from_itself) { return 473; }\n"
                      "            if ($xd_peer != \"\") { return 472; }\n");
     xd_text_add(&w->t, cached, sizeof cached - 1);
-    if (asks_peers)
+    if (asks_peers(w))
         put_peer_location(w);
     xd_text_addf(&w->t, "    }\n}\n");
 }
@@ -621,7 +637,7 @@ int xd_mesh_nginx_text(const struct xd_mesh *m, size_t node,
     xd_text_add(&w.t, checks, sizeof checks - 1);
     xd_text_add(&w.t, ranges, sizeof ranges - 1);
     xd_text_add(&w.t, stores, sizeof stores - 1);
-    if (m->hops > 1 && m->n_nodes > 1)
+    if (asks_peers(&w))
         put_peers(&w);
     put_server(&w);
     put_locations(&w);

@@ -290,7 +290,7 @@ def crowd(folder, a, size, hops, fault=None):
         said = [(here / "out" / f"{i}.err").read_text()
                 for i in range(a.clients)]
         named = [text for text in said
-                 if re.search(r"(?m)^n0 .*\n +(failed|trouble|banned)", text)]
+                 if re.search(r"(?m)^via n0 .*\n +(failed|trouble)", text)]
         if fault:
             print(named[0] if named else said[0])
         return took[-1], median(took), servers.sent() / size, len(named)

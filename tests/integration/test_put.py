@@ -213,6 +213,20 @@ def test_a_bad_store_is_named_and_another_takes_its_place(lab, fault, words):
         assert_fetched(lab, data)
 
 
+def test_a_store_that_closes_its_side_is_asked_again_at_once(lab):
+    """Nothing is read over and over while it is, nor counted as sent."""
+    data = source(lab, 16 * MIB)
+    with stores(None) as (d,):
+        d.half_closes = 1
+        run = put(lab, [d], "--report", "report.json", "-v")
+        assert run.rc == 0, run.err
+        assert "closed the connection after" in run.err
+        assert list(d.objects.values()) == [data]
+        (store,) = report(lab)["stores"]
+        assert store["failures"] == 1
+        assert store["bytes_sent"] < 2 * len(data)
+
+
 def test_without_another_store_the_copies_are_missing(lab):
     data = source(lab, 4 * MIB)
     with stores("is_full_after_two", None) as depots:

@@ -15,6 +15,7 @@ from mesh import Mesh
 MIB = 1 << 20
 SIZE = 4 * MIB
 CHUNK = 256 << 10
+MESH_CHUNK = 64 << 10  # the least
 
 
 def etag_of(url):
@@ -266,6 +267,41 @@ def test_node_with_another_version_is_named_and_not_used(world):
     assert liar["bytes"] == 0 and liar["state"] == "failed"
     assert 'another version of the file: its validator is "another"' in (
         liar["error"])
+
+
+@pytest.mark.parametrize("tag", [None, '"another"'], ids=["bytes", "version"])
+@pytest.mark.parametrize("hashed", [True, False], ids=["hashes", "none"])
+def test_owner_from_which_others_have_it_is_named_and_not_they(lab, tag, hashed):
+    """What it takes for the origin has another file.  That it owns one of 64
+    chunks is all but certain."""
+    size = 64 * MESH_CHUNK
+    lab.data = lab.file("f.bin", size)
+    origin = lab.depot()
+    lab.url = origin.url("f.bin")
+    tag = tag or etag_of(lab.url)
+
+    def answer(head):
+        if f"If-Match: {tag}\r\n" not in head:
+            return b"HTTP/1.1 412 X\r\nContent-Length: 0\r\n\r\n"
+        first, last = asked_range(head)
+        return (f"HTTP/1.1 206 X\r\nETag: {tag}\r\nContent-Range: bytes "
+                f"{first}-{last}/{size}\r\nContent-Length: "
+                f"{last - first + 1}\r\n\r\n").encode() + invert(
+                    lab.data[first:last + 1])
+    edit = {"a": (f"        server {origin.host};\n        keep",
+                  f"        server {lab.odd(answer).host};\n        keep")}
+    what = metalink(lab, "f.bin", [lab.url], MESH_CHUNK) if hashed else lab.url
+    with Mesh(lab, [origin.url("")], chunk="64k", edit=edit):
+        for _ in range(2):
+            run = get(lab, what, "-o", "out", "--force")
+            assert run.rc == 0, run.err
+            assert lab.read("out") == lab.data, run.err
+            assert "a" in {d["host"].split()[1] for d in run.report["depots"]
+                           if d["is_node"] and d["error"]}, run.err
+            assert not [d for d in run.report["depots"]
+                        if d["state"] == "failed" and
+                        not d["host"].startswith("via a ")], run.err
+    assert origin.bytes_sent() <= 2 * size
 
 
 def test_node_that_sends_all_of_it_or_redirects_is_not_used(world):

@@ -11,6 +11,7 @@ together get `rate` bytes a second.
 """
 import itertools
 import re
+import select
 import socket
 import threading
 import time
@@ -18,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 STEP = 16 << 10  # bytes taken at a time
 SHUTDOWN = 0.01  # seconds in which it is noticed
+HALF_CLOSED = 5  # seconds for which a connection stays so
 
 
 class Faults:
@@ -140,8 +142,19 @@ class Handler(BaseHTTPRequestHandler):
             self.store.pace(len(part))
         return b"".join(parts)
 
+    def close_half(self):
+        """Say that nothing will be said, and take nothing more."""
+        self.rfile.read(STEP)
+        self.connection.shutdown(socket.SHUT_WR)
+        select.select([], [], [self.connection], HALF_CLOSED)
+        self.close_connection = True
+
     def do_PUT(self):
         self.note()
+        if self.store.half_closes > 0:
+            self.store.half_closes -= 1
+            self.close_half()
+            return
         body = self.take_body()
         if len(body) < int(self.headers.get("Content-Length", 0)):
             self.close_connection = True
@@ -197,7 +210,8 @@ class Handler(BaseHTTPRequestHandler):
 class StoreDepot:
     """`objects` is what it holds, by path; `requests` all that was asked, with
     `credentials`.  Methods in `refused` are answered with that status, and point to
-    `location`; those in `holds` wait until they are taken out."""
+    `location`; those in `holds` wait until they are taken out.  So many PUTs as
+    `half_closes` says are not answered: it closes its side, and takes no more."""
 
     def __init__(self, fault=None, rate=0):
         assert fault is None or hasattr(Faults, fault), fault
@@ -206,6 +220,7 @@ class StoreDepot:
         self.received = 0  # bytes of all bodies
         self.credentials, self.refused, self.location = [], {}, None
         self.wants_login = False
+        self.half_closes = 0
         self.holds, self.held, self.on_request = set(), 0, None
         self.puts = itertools.count(1)
         self.lock, self.due = threading.Lock(), 0.0

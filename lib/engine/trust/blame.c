@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/trust/discard.h"
+#include "engine/trust/relayed.h"
 #include "engine/sched_events.h"
 #include "engine/lanes.h"
 #include "engine/trust/unverified.h"
@@ -104,6 +105,8 @@ void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
     }
     xd_report_banned_locked(e, depot);
     discard_all_of_locked(e, depot);
+    if (d->node_id)
+        xd_relayed_distrust_locked(e, d->node);
 }
 
 void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
@@ -165,6 +168,8 @@ static void ban_locked(struct xd_engine *e, unsigned number,
             source ? xd_url_name(xd_source_url(source)).s : d->shown_url,
             (ull)(range.begin - begin), (ull)(range.end - begin - 1),
             algorithm_of(e, range));
+    if (xd_relayed_excuses_locked(e, d, range, &error))
+        return;
     if (is_one_wrong_copy(e, d))
         drop_copy_locked(e, d, range, &error);
     else

@@ -14,6 +14,7 @@
 #include "engine/via.h"
 #include "engine/lane.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/relayed.h"
 #include "engine/trust/sampler_ask.h"
 
 typedef unsigned long long ull;
@@ -198,6 +199,11 @@ static bool is_compared(const struct xd_engine *e, unsigned depot)
     return false;
 }
 
+static bool is_of_owner(const struct xd_sampler *s, size_t i)
+{
+    return s->of_owners >> i & 1;
+}
+
 /* Two equal copies of each sample say nothing of a depot that has neither: of
  * the first bytes of each such depot a second copy is asked for, of a near one,
  * which costs a round trip over a connection that is open. */
@@ -212,7 +218,8 @@ static bool choose_uncompared_locked(const struct xd_engine *e,
             .i = i, .deliverer = (unsigned)e->depots.n, .is_for_known = true};
 
         if (xd_sample_copies_count(c) != 1 ||
-            is_compared(e, xd_sample_copies_first(c)->depot))
+            (!is_of_owner(s, i) &&
+             is_compared(e, xd_sample_copies_first(c)->depot)))
             continue;
         *out_sample = i;
         *out_depot = choose_depot_locked(e, &q);
@@ -259,7 +266,11 @@ static void drop_caches_locked(struct xd_engine *e, struct xd_sample_copies *c)
                 e->depots.list[depot]->host, (ull)c->range.begin,
                 (ull)(c->range.end - 1),
                 e->depots.list[right->depot]->shown_url);
-        xd_blame_confirm_bad_locked(e, depot, &error);
+        if (xd_relayed_excuses_locked(e, e->depots.list[depot], c->range,
+                                      &error))
+            xd_sample_copies_forget(c, depot);
+        else
+            xd_blame_confirm_bad_locked(e, depot, &error);
         e->sampler.wait_until = 0;
         if (!XD_DEFENDS("blame"))
             return;
@@ -431,18 +442,40 @@ bool xd_sampler_compares_locked(const struct xd_engine *e, unsigned depot)
            !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_banned;
 }
 
-/* Of its first bytes; none of a few that tell little. */
+/* Whether a sample was opened of what the owner of a chunk has, which a node may
+ * have from there; NULL: the depot is no node. */
+static bool *owner_sample_of(struct xd_engine *e, unsigned depot,
+                             struct xd_range range)
+{
+    struct xd_depot *d = e->depots.list[depot];
+    const struct xd_depot_source *s =
+        d->node_id ? xd_depot_source(d, range) : NULL;
+    struct xd_via *v = e->depots.via;
+
+    return s ? &v->was_sampled[xd_via_named(v, xd_source_via(s), range.begin)]
+             : NULL;
+}
+
+/* Of its first bytes, or of those of the owner; none of a few that tell little. */
 static void open_own_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range)
 {
     struct xd_sampler *s = &e->sampler;
+    bool *is_open = &e->depots.list[depot]->has_own_sample, *is_owner_open;
 
-    if (!s->is_on || e->depots.list[depot]->has_own_sample ||
-        s->n >= XD_OWN_SAMPLES_END || xd_range_length(range) < OWN_LEAST)
+    if (!s->is_on || s->n >= XD_OWN_SAMPLES_END ||
+        xd_range_length(range) < OWN_LEAST)
+        return;
+    is_owner_open = owner_sample_of(e, depot, range);
+    if (is_owner_open && !*is_owner_open) {
+        is_open = is_owner_open;
+        s->of_owners |= UINT64_C(1) << s->n;
+    }
+    if (*is_open)
         return;
     if (xd_range_length(range) > XD_SAMPLE_BYTES)
         range.end = range.begin + XD_SAMPLE_BYTES;
-    e->depots.list[depot]->has_own_sample = true;
+    *is_open = true;
     xd_sample_copies_init(&s->samples[s->n++], range);
 }
 

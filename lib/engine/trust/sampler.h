@@ -20,7 +20,8 @@
  * Samples are asked of depots that delivered bytes, and of others only where
  * there is no second one.  Two equal copies of every sample say nothing of a
  * third depot: the first bytes of each one that has no copy among them are
- * compared, too, with what a near depot has.  A depot that failed to send one is
+ * compared, too, with what a near depot has; and the first bytes of which each node of
+ * a mesh is the owner, which others may have had from it.  A depot that failed to send one is
  * not asked for another.  A complete file, and a reader that has read all of it,
  * wait for the last ones.
  *
@@ -60,6 +61,8 @@ struct xd_sampler {
     /* Guarded by lock. */
     struct xd_sample_copies samples[XD_COMPARED_MAX];
     size_t n;
+    uint64_t of_owners; /* bit i: sample i is of what a node of a mesh owns, and
+                           compared whoever has delivered it */
     uint64_t bytes_compared; /* came a second time, and were the same */
     xd_usec wait_until;      /* for the last ones; 0: bytes are missing */
     bool has_thread, is_busy;

@@ -218,6 +218,7 @@ static void sweep(struct http *h)
 
         if (!f->is_busy)
             continue;
+        xd_http_send_look(f);
         if (xd_http_send_has_moved(f) || f->made_progress)
             f->last_byte_at = h->base.clock.watched;
         f->made_progress = false;

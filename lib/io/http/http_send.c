@@ -2,8 +2,9 @@
 #include "io/http/http_send.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
+
+#include <sys/socket.h>
 
 #include "base/alloc.h"
 #include "base/check.h"
@@ -130,26 +131,32 @@ void xd_http_send_begin(struct xd_http_fetch *f, int local_port)
 
 /* ---- the body ---- */
 
-/*
- * Whether the server has said something already: libcurl is to read that first, for
- * if it is a no, and the connection closed behind it, libcurl would find that it
- * cannot send, and look no further.  On a connection of HTTP/2 something comes all
- * the time, and a no closes nothing.
- */
-static bool has_answer_waiting(const struct xd_http_fetch *f)
+static bool is_http2(const struct xd_http_fetch *f)
 {
-    struct pollfd p = {.fd = f->send.fd, .events = POLLIN};
     long version = CURL_HTTP_VERSION_NONE;
 
-    if (f->url->scheme == XD_SCHEME_HTTPS &&
-        (curl_easy_getinfo(f->easy, CURLINFO_HTTP_VERSION, &version) !=
-             CURLE_OK ||
-         version == CURL_HTTP_VERSION_NONE || version > CURL_HTTP_VERSION_1_1))
-        return false;
-    return poll(&p, 1, 0) > 0;
+    return f->url->scheme == XD_SCHEME_HTTPS &&
+           (curl_easy_getinfo(f->easy, CURLINFO_HTTP_VERSION, &version) !=
+                CURLE_OK ||
+            version == CURL_HTTP_VERSION_NONE ||
+            version > CURL_HTTP_VERSION_1_1);
 }
 
-/* To a server that has said no nothing more is sent. */
+/* What recv() would return; -1: nothing has come. */
+static ssize_t peek(const struct xd_http_fetch *f)
+{
+    char byte;
+
+    return f->send.fd < 0 ? -1
+                          : recv(f->send.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+}
+
+/*
+ * To a server that has said no nothing more is sent.  If it has said something,
+ * libcurl is to read that first, for if it is a no, and the connection closed behind
+ * it, libcurl would find that it cannot send, and look no further.  On a connection
+ * of HTTP/2 something comes all the time, and a no closes nothing.
+ */
 static size_t read_body(struct xd_http_fetch *f, char *to, size_t len)
 {
     const struct xd_sending *s = f->request.sends;
@@ -160,15 +167,17 @@ static size_t read_body(struct xd_http_fetch *f, char *to, size_t len)
         len = (size_t)left;
     if (len == 0 || is_refused(f))
         return 0;
+    if (peek(f) > 0 && !is_http2(f)) {
+        f->wants_resume = true;
+        return CURL_READFUNC_PAUSE;
+    }
     n = s->read(s->user, f->slot, f->at, to, len);
     XD_ASSERT(n != 0 && n <= (int64_t)len);
     if (n == XD_E_AGAIN)
         f->paused = true;
     else if (n < 0)
         xd_http_fetch_refuse(f, (int)n);
-    else if (has_answer_waiting(f))
-        f->wants_resume = true;
-    if (n < 0 || f->wants_resume)
+    if (n < 0)
         return CURL_READFUNC_PAUSE;
     f->made_progress = true;
     f->at += (uint64_t)n;
@@ -224,6 +233,20 @@ bool xd_http_send_has_moved(struct xd_http_fetch *f)
     if (now >= 0)
         f->send.queued = now;
     return f->send.queued != before;
+}
+
+/* libcurl would send the rest, or wait for room to. */
+void xd_http_send_look(struct xd_http_fetch *f)
+{
+    if (f->request.sends == NULL || f->at == f->request.sends->length ||
+        f->is_decided || f->quit || is_answered(f) || peek(f) != 0)
+        return;
+    f->quit = true;
+    xd_http_fetch_decide(f, XD_VERDICT_AGAIN);
+    xd_fail(&f->outcome.error, XD_E_NET,
+            "%s: closed the connection after %" PRIu64 " of %" PRIu64
+            " bytes were sent to it",
+            f->name.s, f->at, f->request.sends->length);
 }
 
 /* ---- the answer ---- */

@@ -69,6 +69,9 @@ bool xd_http_send_settle(struct xd_http_fetch *f);
  * came. */
 void xd_http_send_conclude(struct xd_http_fetch *f, CURLcode result);
 
+/* Ends it if the server has closed its side before all was sent: no answer comes. */
+void xd_http_send_look(struct xd_http_fetch *f);
+
 /* Whether the other side has confirmed bytes, or the system has taken some, since
  * this was last asked. */
 bool xd_http_send_has_moved(struct xd_http_fetch *f);

@@ -190,6 +190,28 @@ START_TEST(request_names_the_version_and_the_first_node_that_lives)
 }
 END_TEST
 
+START_TEST(node_that_misleads_others_is_named_to_none)
+{
+    const struct xd_via_file *f = via->files[0];
+    const uint32_t *owners = &f->owners[3 * via->copies];
+    char fields[XD_VIA_FIELDS], wanted[XD_VIA_FIELDS];
+
+    ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK + 1), owners[0]);
+    via->misleads[owners[0]] = true;
+    ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK + 1), owners[0]);
+    xd_via_fields(&depots, f, 4 * CHUNK - 1, fields);
+    ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK + 1), owners[1]);
+    snprintf(wanted, sizeof wanted,
+             "Xd-Match: " ETAG "\nXd-Owner: %s\nXd-Instead: %s\n",
+             via->mesh->nodes[owners[1]].id, via->mesh->nodes[owners[0]].id);
+    ck_assert_str_eq(fields, wanted);
+    via->misleads[owners[1]] = true;
+    xd_via_fields(&depots, f, 3 * CHUNK, fields);
+    ck_assert_uint_ne(xd_via_named(via, f, 3 * CHUNK), owners[0]);
+    ck_assert_uint_ne(xd_via_named(via, f, 3 * CHUNK), owners[1]);
+}
+END_TEST
+
 START_TEST(node_is_no_witness_beside_its_origin)
 {
     const struct xd_depot *origin = xd_via_origin(&depots);
@@ -232,6 +254,7 @@ int main(void)
     tcase_add_test(tcase, without_a_node_that_may_be_asked_there_are_no_chunks);
     tcase_add_test(tcase,
                    request_names_the_version_and_the_first_node_that_lives);
+    tcase_add_test(tcase, node_that_misleads_others_is_named_to_none);
     tcase_add_test(tcase, node_is_no_witness_beside_its_origin);
     tcase_add_test(tcase, credentials_of_its_server_keep_a_file_from_the_mesh);
     return run_suite("via", tcase);
