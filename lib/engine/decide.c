@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/lanes.h"
+#include "engine/layout.h"
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"

@@ -321,12 +321,4 @@ const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
 int xd_depot_holds(const struct xd_depot *depot, struct xd_range within,
                    struct xd_rangeset *out);
 
-/*
- * What the scheduler needs to know.
- * Errors: NOMEM; NOREPLICA when no depot holds some byte of `wanted`.
- */
-int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
-                     struct xd_layout *out, struct xd_error *err);
-void xd_layout_fini(struct xd_layout *layout);
-
 #endif

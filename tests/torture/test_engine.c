@@ -11,6 +11,7 @@
 #include <xdownload/stream.h>
 
 #include "engine/depot.h"
+#include "engine/layout.h"
 #include "engine/options.h"
 #include "io/mock_server.h"
 #include "suite.h"

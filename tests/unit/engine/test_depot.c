@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/depot.h"
+#include "engine/layout.h"
 #include "engine/set.h"
 #include "manifest/list.h"
 #include "manifest/model.h"

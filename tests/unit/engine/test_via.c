@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "engine/layout.h"
 #include "engine/options.h"
 #include "manifest/model.h"
 #include "manifest/parse.h"
