@@ -5,7 +5,9 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/depot_cache.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/lanes.h"

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/depot.h"
+#include "engine/depots.h"
+#include "engine/source.h"
 #include "engine/via.h"
 
 static int by_value(const void *a, const void *b)

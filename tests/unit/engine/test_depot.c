@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/choice.h"
+#include "base/url.h"
 #include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/layout.h"
 #include "engine/set.h"
+#include "engine/source.h"
 #include "manifest/list.h"
 #include "manifest/model.h"
 #include "suite.h"
