@@ -283,6 +283,14 @@ int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
     return 0;
 }
 
+/* Whether `s` may serve, and is better than `best`, which may be NULL. */
+static bool is_better(const struct xd_depot_source *s,
+                      const struct xd_depot_source *best, bool may_be_gone)
+{
+    return (!s->is_gone || may_be_gone) &&
+           (!best || xd_source_compare(s, best) < 0);
+}
+
 static struct xd_depot_source *find_source(struct xd_depot *depot,
                                            struct xd_range range,
                                            bool may_be_gone)
@@ -299,25 +307,19 @@ static struct xd_depot_source *find_source(struct xd_depot *depot,
         if (all_end_before(depot, s, range.end) ||
             (best && ++looked_at > ENOUGH))
             break;
-        if ((s->is_gone && !may_be_gone) || s->range.end < range.end)
-            continue;
-        if (!best || xd_source_compare(s, best) < 0)
+        if (s->range.end >= range.end && is_better(s, best, may_be_gone))
             best = s;
     }
     for (size_t i = count_appended(depot, range.begin);
          i-- > 0 && depot->appended[i]->range.end >= range.end;) {
-        struct xd_depot_source *s = depot->appended[i];
-
-        if ((!s->is_gone || may_be_gone) &&
-            (!best || xd_source_compare(s, best) < 0))
-            best = s;
+        if (is_better(depot->appended[i], best, may_be_gone))
+            best = depot->appended[i];
     }
     for (struct xd_added_source *a = depot->added; a; a = a->next) {
         struct xd_depot_source *s = &a->source;
 
-        if ((!s->is_gone || may_be_gone) && s->range.begin <= range.begin &&
-            range.end <= s->range.end &&
-            (!best || xd_source_compare(s, best) < 0))
+        if (s->range.begin <= range.begin && range.end <= s->range.end &&
+            is_better(s, best, may_be_gone))
             best = s;
     }
     return best;
