@@ -5,10 +5,13 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/depot_cache.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/lanes.h"
+#include "engine/layout.h"
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"

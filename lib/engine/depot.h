@@ -1,102 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The depots of a download: which holds which bytes, under which URL.
+ * One depot: its sources, and what is known of it.
  *
- * A manifest lists replicas by extent; here they stand by depot. A source is
- * one replica. Sources of one depot may overlap: two URLs of a mirror, or two
- * objects that share bytes; the best one that is not gone serves a request.
+ * Sources of one depot may overlap: two URLs of a mirror, or two objects that
+ * share bytes; the best one that is not gone serves a request.
  */
 #ifndef XD_ENGINE_DEPOT_H
 #define XD_ENGINE_DEPOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <xdownload/download.h>
 
-#include "base/error.h"
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/rate.h"
-#include "base/choice.h"
 #include "base/reach.h"
+#include "base/time.h"
+#include "base/url.h"
 #include "sched/layout.h"
-#include "transfer/registry.h"
-
-/* What the validators of a source's answers say (trust/validators.h). */
-enum xd_validators {
-    XD_VALIDATORS_HOLD,      /* they agree so far */
-    XD_VALIDATORS_UNCHECKED, /* they differ; samples are compared */
-    XD_VALIDATORS_VARY,      /* they differ, of one file: they mean nothing */
-    XD_VALIDATORS_CHANGED,   /* the file has changed */
-    XD_VALIDATORS_OPEN /* they differ, and no sample could be had: the next
-                              request finds out */
-};
-
-/* A server that names each answer anew has no validators. */
-#define XD_ALIKE_MAX 16
 
 struct xd_added_source;
-struct xd_depot;
+struct xd_addresses;
 struct xd_depot_source;
-struct xd_model_file;
-struct xd_via;
+struct xd_kept_error;
+struct xd_transport_kind;
 struct xd_via_file;
-
-/* Of a source of which answers had different validators (trust/validator_check.h).
- * Guarded by engine.lock. */
-struct xd_source_check {
-    struct xd_depot_source *source;
-    struct xd_depot *depot;
-    struct xd_source_check *next; /* of those that are UNCHECKED */
-    uint64_t sought; /* the hash of the validator that raised the doubt, or 0 */
-    unsigned n;      /* how often it was UNCHECKED */
-    xd_usec open_since; /* when OPEN */
-    unsigned n_alike;   /* at most XD_ALIKE_MAX: then all others are ignored */
-    uint64_t
-        alike[XD_ALIKE_MAX]; /* hashes of the validators under which samples
-                                     were the same */
-};
-
-/* What its answers have said.  Guarded by engine.lock. */
-struct xd_source_facts {
-    const struct xd_kept_error *error; /* why it is gone; NULL: it is not, or
-                                          with its depot */
-    char *validator; /* strong, of its first answer, or NULL; constant */
-    struct xd_url *stated_by; /* the URL of that answer, or NULL; constant */
-    int64_t modified; /* as its last answer says, in seconds since 1970; 0: it
-                         does not, or nothing asks for it */
-    struct xd_source_check *check; /* NULL: it was never UNCHECKED */
-    struct xd_url *final_url;      /* where its URL redirected to, or NULL */
-    enum xd_reach reach;           /* of final_url: io/transport.h */
-};
-
-/* No more than is needed, as there may be 100 000: what the manifest says of it
- * is asked there. */
-struct xd_depot_source {
-    /* Constant, but range.end and is_sized, which are set once when a depot has
-     * stated the size. */
-    struct xd_range range;          /* bytes of the file */
-    const struct xd_model_file *in; /* the manifest's file that has it, */
-    uint32_t place;                 /* and which of its replicas it is */
-    uint32_t order;    /* in the manifest; or how it came later (depot.c) */
-    uint32_t furthest; /* the source up to this one that ends last; of one that
-                          was appended, which of those it is */
-    bool is_preferred : 1; /* by its location */
-    bool is_of_node : 1;   /* of a mesh: xd_source_via() */
-    bool is_sized;         /* a depot has stated the size of its object */
-
-    /* Guarded by engine.lock. */
-    bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */
-    bool is_noted : 1;     /* the journal knows its validator */
-    bool has_answered : 1; /* with bytes of an object of the right size */
-    bool knows_no_conditions : 1; /* it is sent no validator */
-    bool varies : 1;              /* that it does so is said */
-    bool was_sampled : 1;         /* while UNCHECKED: no request waits for what
-                                 comes out */
-    bool final_url_fails : 1;     /* so its URL itself is asked again */
-    enum xd_validators validators : 8;
-    struct xd_source_facts *facts; /* NULL: there are none; xd_source_facts() */
-};
+struct xd_worker;
 
 struct xd_depot {
     /* Constant after xd_depots_rank(). */
@@ -170,63 +101,12 @@ struct xd_depot {
     uint64_t samples_asked; /* bit i: it was asked about sample i */
 };
 
-struct xd_depots {
-    struct xd_manifest *manifest; /* holds the strings */
-    size_t file;
-    struct xd_depot **list; /* best first; those that joined later are last.
-                               A depot stays where it is in memory */
-    size_t n, capacity;
-    uint64_t size;                 /* of the file, or XD_SIZE_UNKNOWN */
-    size_t n_failed, n_in_reserve; /* of `list`; guarded by engine.lock */
-    unsigned max_connections;      /* to all together; 0: no limit */
-    size_t n_files_refused;        /* sources: for want of allow_file */
-    struct xd_via *via; /* NULL: no mesh is used.  The caller's: via.h */
-};
-
-/* Those that `choice` refuses are left out, and files of this machine unless it
- * allows them; those at a location that it prefers come first.
- * Errors: INVAL, NOMEM, NOREPLICA (nothing but such files holds the file).  On
- * failure nothing is held. */
-int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
-                   const struct xd_choice *choice, struct xd_error *err);
-void xd_depots_fini(struct xd_depots *d);
-
-/* Give every depot that is not known its promise, by what is known of others,
- * and let those of equal
- * priority stand in the order of their promises. */
-void xd_depots_rank(struct xd_depots *d);
-
-/* A depot's state changes; all that make it one that has failed or is in
- * reserve, or is so no longer, do it by this. */
-void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
-                         enum xd_depot_state state);
-
-/* The size that depots stated, of a file of which no manifest said it. */
-void xd_depots_set_size(struct xd_depots *d, uint64_t size);
-
 /* The source after `s`, or the first one for NULL; NULL after the last. */
 struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
                                              const struct xd_depot_source *s);
 
-/* The depot that `url` lies on, which is no node; NULL if it is none of these. */
-struct xd_depot *xd_depots_find(const struct xd_depots *d,
-                                const struct xd_url *url);
-
-/* One that is to be added: the bytes of the file, and the object. */
-struct xd_new_source {
-    struct xd_range range;
-    struct xd_url url;
-    uint64_t object_offset, object_size;
-    unsigned priority, max_connections;
-};
-
-/*
- * Add a source to the depot of its URL, which may be a new one, the last of the
- * list.  The URL is copied.
- * Errors: NOMEM; then all is as before.
- */
-int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,
-                  struct xd_depot **out);
+/* The source that people would name first; NULL: it has none. */
+const struct xd_depot_source *xd_depot_best_source(const struct xd_depot *d);
 
 /* The best source of `depot` that holds all of `range` and is not gone, or
  * NULL. */
@@ -245,58 +125,12 @@ void xd_depot_restore_source(struct xd_depot *depot,
                              struct xd_depot_source *source);
 
 /*
- * Add a source for bytes behind all others of the file: replica number `place` of
- * the file `in`, which outlives the depots.  Of its depot, which may be a new one,
- * *out_is_new.
- * Errors: NOMEM; then all is as before.
- */
-int xd_depots_append(struct xd_depots *d, struct xd_range range,
-                     const struct xd_model_file *in, uint32_t place,
-                     struct xd_depot **out, bool *out_is_new);
-
-/*
- * The depot that is a node of a mesh, at the address of `url`, as the last of the
- * list; it holds nothing yet.  NULL when out of memory.
- */
-struct xd_depot *xd_depots_add_node(struct xd_depots *d,
-                                    const struct xd_url *url, const char *id,
-                                    unsigned node, bool is_other_address);
-
-/*
  * Add a source of a file that goes through a mesh, which lies behind all others of
  * its node.  The URL is copied, `via` outlives the depots.
  * Errors: NOMEM; then all is as before.
  */
 int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
                      struct xd_range range, const struct xd_url *url);
-
-/* What the manifest, or the call that added it, says of a source: its URL; where its bytes
- * begin in the object there, and how long that is; how it holds them, or NULL; and
- * how near its server may be. */
-const struct xd_url *xd_source_url(const struct xd_depot_source *s);
-uint64_t xd_source_offset(const struct xd_depot_source *s);
-uint64_t xd_source_object_size(const struct xd_depot_source *s);
-const struct xd_framing *xd_source_framing(const struct xd_depot_source *s);
-
-/* Of a node of a mesh: of which file that goes through it; else NULL. */
-const struct xd_via_file *xd_source_via(const struct xd_depot_source *s);
-
-/* What is known of it; never NULL. */
-const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s);
-
-/* The same, to be written.  NULL when out of memory. */
-struct xd_source_facts *xd_source_facts(struct xd_depot_source *s);
-
-/* Nothing of it is asked for any more, and no request has it: it need not be known
- * what its answers said, unless a check or a reader waits for that. */
-void xd_source_forget(struct xd_depot_source *s);
-
-/* What to ask for it: where its URL led to, as long as that is good.  NULL for
- * no source. */
-const struct xd_url *xd_depot_source_url(const struct xd_depot_source *source);
-
-/* How near that URL may lead; PUBLIC for no source. */
-enum xd_reach xd_depot_source_reach(const struct xd_depot_source *source);
 
 /* How near its server may be, by the source that allows most. */
 enum xd_reach xd_depot_reach(const struct xd_depot *depot);
@@ -321,13 +155,5 @@ const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
  * here.  Costs as much as there are sources near `within`. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_range within,
                    struct xd_rangeset *out);
-
-/*
- * What the scheduler needs to know.
- * Errors: NOMEM; NOREPLICA when no depot holds some byte of `wanted`.
- */
-int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
-                     struct xd_layout *out, struct xd_error *err);
-void xd_layout_fini(struct xd_layout *layout);
 
 #endif

@@ -4,8 +4,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/servers.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "os/clock.h"
 #include "os/small_file.h"
+#include "sched/layout.h"
 
 /* What fewer bytes tell of a rate is mostly their latency. */
 #define LEAST_BYTES (UINT64_C(256) << 10)

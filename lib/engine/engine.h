@@ -30,7 +30,7 @@
 #include "base/range.h"
 #include "base/rate.h"
 #include "engine/decide.h"
-#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/keeper.h"
 #include "engine/options.h"
 #include "engine/outage.h"

@@ -2,13 +2,18 @@
 #include "engine/join.h"
 
 #include "base/array.h"
+#include "base/choice.h"
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
+#include "engine/source.h"
 #include "engine/trust/blame.h"
 #include "engine/via.h"
+#include "transfer/registry.h"
 
 typedef unsigned long long ull;
 

@@ -8,9 +8,11 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/addresses.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
 #include "engine/sched_events.h"
+#include "engine/source.h"
 #include "engine/trust/copies.h"
 #include "engine/trust/discard.h"
 #include "engine/trust/pages.h"
@@ -60,8 +62,8 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
     lane->source = xd_depot_source(w->served, lane->range);
-    lane->url = xd_depot_source_url(lane->source);
-    lane->reach = xd_depot_source_reach(lane->source);
+    lane->url = xd_source_request_url(lane->source);
+    lane->reach = xd_source_request_reach(lane->source);
     lane->if_range =
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
     choose_fields_locked(w->engine, lane);

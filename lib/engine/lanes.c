@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/lanes.h"
 
+#include "engine/depot.h"
 #include "engine/lane.h"
 
 /* Once until it comes back. */

@@ -4,10 +4,13 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/choice.h"
 #include "base/error.h"
 #include "engine/begun.h"
 #include "engine/decide.h"
+#include "engine/depot.h"
 #include "engine/depot_cache.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/keeper.h"
 #include "engine/outage.h"

@@ -2,6 +2,7 @@
 #include "engine/outage.h"
 
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/pings.h"

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
+#include "transfer/registry.h"
 
 /* Larger than memory, which /tmp often is not. */
 #define SPOOL "/var/tmp"

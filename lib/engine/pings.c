@@ -2,6 +2,8 @@
 #include "engine/pings.h"
 
 #include "base/error.h"
+#include "base/url.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
 #include "io/pinger.h"

@@ -2,8 +2,10 @@
 #include "engine/remote_time.h"
 
 #include "base/alloc.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
+#include "engine/source.h"
 #include "os/file.h"
 
 void xd_remote_time_learned(struct xd_engine *e, const struct xd_lane *lane,

@@ -10,6 +10,7 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
+#include "engine/source.h"
 #include "io/journal/journal.h"
 
 typedef unsigned long long ull;

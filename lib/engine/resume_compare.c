@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/resume_compare.h"
 
+#include "base/choice.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "transfer/batch.h"
 

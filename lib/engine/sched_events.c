@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/sched_events.h"
 
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/lane.h"
 
 xd_usec xd_report_time_locked(const struct xd_engine *e, xd_usec at)

@@ -6,9 +6,12 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/check.h"
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/limit.h"
 #include "base/string_hash.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/join.h"
 #include "engine/sched_events.h"
@@ -17,6 +20,7 @@
 #include "engine/via_ask.h"
 #include "manifest/builder.h"
 #include "manifest/join.h"
+#include "transfer/registry.h"
 
 /* Few short files have more than the hash of the whole. */
 #define PIECES_OF_A_FILE 8

@@ -27,11 +27,14 @@
 
 #include "base/error.h"
 #include "base/range.h"
-#include "engine/depot.h"
 #include "mesh/mesh.h"
 
+struct xd_depot;
+struct xd_depots;
 struct xd_model_extent;
+struct xd_model_file;
 struct xd_options;
+struct xd_url;
 
 enum { XD_TIER_OWNER, XD_TIER_NODE, XD_TIER_DIRECT };
 

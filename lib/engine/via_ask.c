@@ -6,9 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/url.h"
 #include "engine/begun.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/resume_compare.h"
+#include "engine/source.h"
 #include "engine/trust/validators.h"
 #include "engine/via.h"
 #include "manifest/hashes.h"

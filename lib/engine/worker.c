@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "engine/addresses.h"
 #include "engine/begun.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/outage.h"

@@ -193,6 +193,15 @@ static inline uint64_t xd_model_object_size(const struct xd_model_file *f,
     return more ? more->object_size : f->size;
 }
 
+/* How its object holds them; NULL: as they are. */
+static inline const struct xd_framing *xd_model_framing(
+    const struct xd_model_file *f, size_t place)
+{
+    const struct xd_replica *more = f->replicas[place].more;
+
+    return more ? more->framing : NULL;
+}
+
 /* How near its server may be. */
 static inline enum xd_reach xd_model_reach(const struct xd_model_file *f,
                                            size_t place)

@@ -10,7 +10,8 @@
 #include <xdownload/playback.h>
 #include <xdownload/stream.h>
 
-#include "engine/depot.h"
+#include "engine/depots.h"
+#include "engine/layout.h"
 #include "engine/options.h"
 #include "io/mock_server.h"
 #include "suite.h"

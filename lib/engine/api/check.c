@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/choice.h"
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/api/cancelable_batch.h"
-#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/resume.h"
 #include "engine/trust/pieces.h"
 #include "engine/trust/proof.h"

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/readers/look.h"
 #include "engine/sched_events.h"

@@ -5,8 +5,12 @@
 
 #include "base/defence.h"
 #include "base/error.h"
+#include "base/url.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
+#include "engine/source.h"
 #include "engine/trust/discard.h"
 #include "engine/trust/relayed.h"
 #include "engine/sched_events.h"

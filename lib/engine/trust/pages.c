@@ -4,6 +4,7 @@
 #include "base/page.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
+#include "engine/source.h"
 #include "io/hash.h"
 
 static bool has_hash(const struct xd_engine *e, struct xd_range range)

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
 #include "engine/trust/discard.h"
 #include "engine/sched_events.h"

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/trust/places.h"
 #include "transfer/sample.h"
 

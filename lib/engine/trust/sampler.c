@@ -10,12 +10,14 @@
 #include "base/alloc.h"
 #include "base/defence.h"
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/via.h"
 #include "engine/lane.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/relayed.h"
 #include "engine/trust/sampler_ask.h"
+#include "transfer/registry.h"
 
 typedef unsigned long long ull;
 

@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
+#include "engine/source.h"
 #include "os/descriptors.h"
 
 /* ---- one request ---- */
@@ -47,9 +49,9 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 struct xd_request xd_sampler_request(const struct xd_depot_source *source,
                                      struct xd_range range)
 {
-    return (struct xd_request){.url = xd_depot_source_url(source),
+    return (struct xd_request){.url = xd_source_request_url(source),
                                .origin = xd_source_url(source),
-                               .reach = xd_depot_source_reach(source),
+                               .reach = xd_source_request_reach(source),
                                .takes_encoded =
                                    true, /* other bytes are other bytes */
                                .offset = xd_source_offset(source) +

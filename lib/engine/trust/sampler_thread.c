@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/trust/sampler_thread.h"
 
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/trust/validator_check.h"
 #include "engine/trust/sampler_ask.h"

@@ -2,7 +2,11 @@
 #include "engine/trust/single_answer.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/engine.h"
+#include "engine/source.h"
 #include "engine/trust/discard.h"
 #include "engine/sched_events.h"
 

@@ -2,6 +2,7 @@
 #include "engine/trust/unverified.h"
 
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 
 typedef unsigned long long ull;

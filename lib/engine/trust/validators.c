@@ -5,9 +5,12 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
+#include "engine/source.h"
 #include "engine/trust/validator_check.h"
+#include "transfer/registry.h"
 
 static bool are_needed_locked(const struct xd_engine *e,
                               const struct xd_depot_source *s)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/readers/drop.h"

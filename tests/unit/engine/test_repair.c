@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/decide.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/compare_copies.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "engine/depot.h"
+#include "engine/depots.h"
 #include "engine/options.h"
 #include "os/file.h"
 #include "suite.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/lifetime.h"

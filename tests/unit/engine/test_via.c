@@ -7,7 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/choice.h"
+#include "base/url.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
+#include "engine/layout.h"
 #include "engine/options.h"
+#include "engine/source.h"
 #include "manifest/model.h"
 #include "manifest/parse.h"
 #include "suite.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From depots and their sources to the scheduler's plain arrays.
- */
-#include "engine/depot.h"
+#include "engine/layout.h"
 
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
+#include "engine/source.h"
 #include "engine/via.h"
 
 static int by_value(const void *a, const void *b)

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/source.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/depot_parts.h"
+#include "manifest/model.h"
+
+/* One of a node of a mesh. */
+struct node_source {
+    struct xd_depot_source source; /* the first member */
+    struct xd_model_file file;
+    struct xd_model_replica replica;
+    const struct xd_via_file *via;
+    struct xd_url *url; /* with its text */
+};
+
+const struct xd_model_replica *xd_source_replica(
+    const struct xd_depot_source *s)
+{
+    return &s->in->replicas[s->place];
+}
+
+static unsigned priority_of(const struct xd_depot_source *s)
+{
+    return xd_source_replica(s)->priority;
+}
+
+int xd_source_compare(const struct xd_depot_source *x,
+                      const struct xd_depot_source *y)
+{
+    if (x->is_preferred != y->is_preferred)
+        return x->is_preferred ? -1 : 1;
+    if (priority_of(x) != priority_of(y))
+        return priority_of(x) < priority_of(y) ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+const struct xd_url *xd_source_url(const struct xd_depot_source *s)
+{
+    return &s->in->urls[s->place];
+}
+
+uint64_t xd_source_offset(const struct xd_depot_source *s)
+{
+    return xd_model_offset(s->in, s->place);
+}
+
+uint64_t xd_source_object_size(const struct xd_depot_source *s)
+{
+    return s->is_sized ? s->range.end : xd_model_object_size(s->in, s->place);
+}
+
+const struct xd_framing *xd_source_framing(const struct xd_depot_source *s)
+{
+    return xd_model_framing(s->in, s->place);
+}
+
+enum xd_reach xd_source_reach(const struct xd_depot_source *s)
+{
+    return xd_model_reach(s->in, s->place);
+}
+
+const struct xd_via_file *xd_source_via(const struct xd_depot_source *s)
+{
+    return s->is_of_node ? ((const struct node_source *)s)->via : NULL;
+}
+
+const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s)
+{
+    static const struct xd_source_facts none;
+
+    return s->facts ? s->facts : &none;
+}
+
+struct xd_source_facts *xd_source_facts(struct xd_depot_source *s)
+{
+    if (!s->facts)
+        s->facts = xd_alloc(1, sizeof *s->facts);
+    return s->facts;
+}
+
+void xd_source_free_facts(struct xd_depot_source *s)
+{
+    struct xd_source_facts *f = s->facts;
+
+    if (!f)
+        return;
+    xd_free(f->check);
+    xd_free(f->validator);
+    xd_free(f->stated_by);
+    xd_free(f->final_url);
+    xd_kept_error_free(f->error);
+    xd_free(f);
+    s->facts = NULL;
+}
+
+void xd_source_forget(struct xd_depot_source *s)
+{
+    const struct xd_source_facts *f = xd_source_known(s);
+
+    if (!f->check && !f->error && f->modified == 0)
+        xd_source_free_facts(s);
+}
+
+static bool is_led_on(const struct xd_depot_source *source)
+{
+    return source && xd_source_known(source)->final_url &&
+           !source->final_url_fails;
+}
+
+const struct xd_url *xd_source_request_url(const struct xd_depot_source *source)
+{
+    if (!source)
+        return NULL;
+    return is_led_on(source) ? source->facts->final_url : xd_source_url(source);
+}
+
+enum xd_reach xd_source_request_reach(const struct xd_depot_source *source)
+{
+    if (!source)
+        return XD_REACH_PUBLIC;
+    return is_led_on(source) ? source->facts->reach : xd_source_reach(source);
+}
+
+struct xd_added_source *xd_added_source_new(const struct xd_new_source *what)
+{
+    struct xd_added_source *a = xd_alloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->url = xd_url_copy(&what->url);
+    if (!a->url) {
+        xd_free(a);
+        return NULL;
+    }
+    a->more = (struct xd_replica){.struct_size = sizeof a->more,
+                                  .offset = what->object_offset,
+                                  .object_size = what->object_size};
+    a->replica =
+        (struct xd_model_replica){.priority = what->priority,
+                                  .max_connections = what->max_connections,
+                                  .more = &a->more};
+    a->file = (struct xd_model_file){.size = what->object_size,
+                                     .replicas = &a->replica,
+                                     .urls = a->url,
+                                     .rare = &xd_model_plain};
+    a->source = (struct xd_depot_source){
+        .range = what->range, .in = &a->file, .order = XD_ORDER_ADDED};
+    return a;
+}
+
+void xd_added_source_free(struct xd_added_source *a)
+{
+    xd_source_free_facts(&a->source);
+    xd_free(a->url);
+    xd_free(a);
+}
+
+struct xd_depot_source *xd_appended_source_new(struct xd_range range,
+                                               const struct xd_model_file *in,
+                                               uint32_t place)
+{
+    struct xd_depot_source *s = xd_alloc(1, sizeof *s);
+
+    if (s)
+        *s = (struct xd_depot_source){.range = range, .in = in, .place = place};
+    return s;
+}
+
+struct xd_depot_source *xd_node_source_new(const struct xd_via_file *via,
+                                           struct xd_range range,
+                                           const struct xd_url *url)
+{
+    struct node_source *n = xd_alloc(1, sizeof *n);
+
+    if (!n)
+        return NULL;
+    n->url = xd_url_copy(url);
+    if (!n->url) {
+        xd_free(n);
+        return NULL;
+    }
+    n->replica.priority = XD_PRIORITY_NONE;
+    n->file = (struct xd_model_file){.size = xd_range_length(range),
+                                     .replicas = &n->replica,
+                                     .urls = n->url,
+                                     .rare = &xd_model_plain};
+    n->via = via;
+    n->source = (struct xd_depot_source){
+        .range = range, .in = &n->file, .is_of_node = true};
+    return &n->source;
+}
+
+void xd_appended_source_free(struct xd_depot_source *s)
+{
+    xd_source_free_facts(s);
+    if (s->is_of_node)
+        xd_free(((struct node_source *)s)->url);
+    xd_free(s);
+}
