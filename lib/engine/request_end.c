@@ -150,11 +150,10 @@ static bool leaves_set_locked(struct xd_engine *e, const struct xd_lane *lane)
 /* A node has another version of the file. */
 static bool is_other_version(const struct xd_lane *lane)
 {
-    const struct xd_outcome *outcome = &lane->outcome;
+    const enum xd_verdict verdict = lane->outcome.verdict;
 
-    return is_of_node(lane) && (outcome->verdict == XD_VERDICT_DIFFERENT ||
-                                outcome->verdict == XD_VERDICT_CHANGED ||
-                                outcome->error.http_status == 412);
+    return is_of_node(lane) &&
+           (verdict == XD_VERDICT_DIFFERENT || verdict == XD_VERDICT_CHANGED);
 }
 
 static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,

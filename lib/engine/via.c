@@ -354,7 +354,7 @@ static bool is_alive(const struct xd_via *v, size_t node)
     return !is_known;
 }
 
-/* Whether other nodes may be told to ask it. */
+/* Whether requests to other nodes may name it. */
 static bool leads(const struct xd_via *v, size_t node)
 {
     return is_alive(v, node) && !v->misleads[node];

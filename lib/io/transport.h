@@ -162,7 +162,8 @@ enum xd_verdict {
     XD_VERDICT_REFUSED_RANGE, /* the depot refuses the request, and may do so
                                  for its range or its `if_range` alone; or does
                                  not say which range its answer is of */
-    XD_VERDICT_DIFFERENT,     /* the object has another size: another file */
+    XD_VERDICT_DIFFERENT,     /* the object has another size, or is not the one
+                                 that `fields` ask for: another file */
     XD_VERDICT_CHANGED, /* the object is not that of `if_range` any more */
     XD_VERDICT_LOCAL,   /* this machine had no descriptor left for it: the
                              depot did nothing wrong */

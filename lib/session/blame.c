@@ -219,8 +219,8 @@ static struct xd_blame_action ban_or_release(struct xd_blame *b,
     while (run = xd_runs_next_depot(&s->origins, rest, &depot),
            !xd_range_is_empty(run)) {
         rest.begin = s->judged = run.end;
-        run = xd_rangeset_next(&s->differs, run);
-        if (depot != XD_HELD && !xd_range_is_empty(run))
+        if (depot != XD_HELD &&
+            !xd_range_is_empty(xd_rangeset_next(&s->differs, run)))
             return (struct xd_blame_action){
                 .kind = XD_BLAME_BAN, .depot = depot, .range = run};
     }

@@ -72,11 +72,17 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_range range,
     }
 }
 
-/* What it delivered is fetched again, but for what is proved or out. */
-static void discard_all_of_locked(struct xd_engine *e, unsigned depot)
+void xd_blame_discard_locked(struct xd_engine *e, unsigned depot)
 {
     struct xd_range rest = {e->readers.handed_out, e->wanted.end}, run;
+    struct xd_worker *w = e->depots.list[depot]->worker;
 
+    for (unsigned j = 0; w && j < w->n_lanes; j++) {
+        if (w->lanes[j].state == LANE_FREE)
+            continue;
+        w->lanes[j].is_distrusted = true;
+        xd_lanes_stop_locked(e, &w->lanes[j]);
+    }
     while (run = xd_blame_next_unproved(&e->verify.blame, depot, rest),
            !xd_range_is_empty(run) && !xd_engine_is_over_locked(e)) {
         xd_discard_locked(e, run, XD_DISCARD_BANNED);
@@ -99,16 +105,8 @@ void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_log_locked(e, XD_LOG_WARN, "%s; it is not used again", why->msg);
     xd_depot_drop_sources(d);
-    for (unsigned j = 0; d->worker && j < d->worker->n_lanes; j++) {
-        struct xd_lane *lane = &d->worker->lanes[j];
-
-        if (lane->state == LANE_FREE)
-            continue;
-        lane->is_distrusted = true;
-        xd_lanes_stop_locked(e, lane);
-    }
     xd_report_banned_locked(e, depot);
-    discard_all_of_locked(e, depot);
+    xd_blame_discard_locked(e, depot);
     if (d->node_id)
         xd_relayed_distrust_locked(e, d->node);
 }

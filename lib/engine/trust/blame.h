@@ -29,6 +29,10 @@ void xd_blame_ban_locked(struct xd_engine *e, unsigned depot,
 void xd_blame_confirm_bad_locked(struct xd_engine *e, unsigned depot,
                                  const struct xd_error *why);
 
+/* What the depot delivered, or is about to, is fetched again, but for what is proved or
+ * out. */
+void xd_blame_discard_locked(struct xd_engine *e, unsigned depot);
+
 /* Piece `i`, all of which is written, was hashed, and `*bytes` are what was, or
  * NULL; takes those that it keeps.  Only the keeper calls this. */
 void xd_blame_hashed_locked(struct xd_engine *e, size_t i, bool is_right,

@@ -2,9 +2,11 @@
 #include "engine/trust/relayed.h"
 
 #include "base/error.h"
+#include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/lanes.h"
+#include "engine/source.h"
 #include "engine/trust/discard.h"
 #include "engine/via.h"
 
@@ -133,8 +135,7 @@ static bool has_some_from(const struct xd_via *v, const struct xd_via_file *f,
 }
 
 /* Which node the range comes from: one that is known to mislead, or that which was
- * named for all of it.  Where several were, nobody but `own` is known to have had
- * it. */
+ * named for all of it.  Where several were, only `own` is known to have had it. */
 static size_t find_culprit(const struct xd_via *v, const struct xd_via_file *f,
                            struct xd_range range, size_t own)
 {

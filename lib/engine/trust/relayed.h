@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom to blame for what a node of a mesh has sent, when it had that from another.
+ * Wrong bytes from a node of a mesh that had them from another one.
  *
  *     client --a chunk, which n0 owns--> n1 --> n0 --> origin
  *
  * n1 has no means to find out that n0 sends it wrong bytes, or another version: n0
- * is blamed.  It is named to no node any more, so that they ask the next by rank, and
- * what came by way of it is fetched again.  It is asked itself still, as the others are,
- * for it may be n1 that lies: a node is excused a few times only.
+ * is blamed.  Requests name it no more as an owner, so that nodes ask the next by
+ * rank, and what came by way of it is fetched again.  It is asked itself still, as all
+ * nodes are, for it may be n1 that sends wrong bytes: a node is excused a few times
+ * only.
  */
 #ifndef XD_ENGINE_RELAYED_H
 #define XD_ENGINE_RELAYED_H

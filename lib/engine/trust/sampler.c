@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
+#include "engine/source.h"
 #include "engine/via.h"
 #include "engine/lane.h"
 #include "engine/trust/blame.h"
@@ -254,6 +255,16 @@ bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
 
 /* ---- what follows ---- */
 
+/* The node may be to blame nevertheless: of what it delivers from now on the first
+ * bytes are compared, and the rest counts for no more. */
+static void begin_again_locked(struct xd_engine *e, unsigned depot)
+{
+    for (size_t i = 0; i < e->sampler.n; i++)
+        xd_sample_copies_forget(&e->sampler.samples[i], depot);
+    e->depots.list[depot]->has_own_sample = false;
+    xd_blame_discard_locked(e, depot);
+}
+
 /* What a cache has is not what its origin has. */
 static void drop_caches_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
@@ -270,7 +281,7 @@ static void drop_caches_locked(struct xd_engine *e, struct xd_sample_copies *c)
                 e->depots.list[right->depot]->shown_url);
         if (xd_relayed_excuses_locked(e, e->depots.list[depot], c->range,
                                       &error))
-            xd_sample_copies_forget(c, depot);
+            begin_again_locked(e, depot);
         else
             xd_blame_confirm_bad_locked(e, depot, &error);
         e->sampler.wait_until = 0;
@@ -463,10 +474,11 @@ static void open_own_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range)
 {
     struct xd_sampler *s = &e->sampler;
-    bool *is_open = &e->depots.list[depot]->has_own_sample, *is_owner_open;
+    struct xd_depot *d = e->depots.list[depot];
+    bool *is_open = &d->has_own_sample, *is_owner_open;
 
     if (!s->is_on || s->n >= XD_OWN_SAMPLES_END ||
-        xd_range_length(range) < OWN_LEAST)
+        (xd_range_length(range) < OWN_LEAST && d->n_excuses == 0))
         return;
     is_owner_open = owner_sample_of(e, depot, range);
     if (is_owner_open && !*is_owner_open) {

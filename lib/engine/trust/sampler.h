@@ -62,7 +62,7 @@ struct xd_sampler {
     struct xd_sample_copies samples[XD_COMPARED_MAX];
     size_t n;
     uint64_t of_owners; /* bit i: sample i is of what a node of a mesh owns, and
-                           compared whoever has delivered it */
+                           compared, whichever depot has delivered it */
     uint64_t bytes_compared; /* came a second time, and were the same */
     xd_usec wait_until;      /* for the last ones; 0: bytes are missing */
     bool has_thread, is_busy;

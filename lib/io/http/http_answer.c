@@ -349,6 +349,8 @@ static void judge_unsatisfied(const struct xd_http_answer *a,
 static enum xd_verdict verdict_of_refusal(const struct xd_http_answer *a,
                                           const struct xd_request *r)
 {
+    if (a->status == 412 && r->fields != NULL)
+        return XD_VERDICT_DIFFERENT;
     if (may_refuse_range(a, r))
         return XD_VERDICT_REFUSED_RANGE;
     if (a->status == 408 || a->status == 425 || a->status == 429 ||

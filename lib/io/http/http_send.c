@@ -167,17 +167,15 @@ static size_t read_body(struct xd_http_fetch *f, char *to, size_t len)
         len = (size_t)left;
     if (len == 0 || is_refused(f))
         return 0;
-    if (peek(f) > 0 && !is_http2(f)) {
-        f->wants_resume = true;
-        return CURL_READFUNC_PAUSE;
-    }
     n = s->read(s->user, f->slot, f->at, to, len);
     XD_ASSERT(n != 0 && n <= (int64_t)len);
     if (n == XD_E_AGAIN)
         f->paused = true;
     else if (n < 0)
         xd_http_fetch_refuse(f, (int)n);
-    if (n < 0)
+    else if (peek(f) > 0 && !is_http2(f))
+        f->wants_resume = true;
+    if (n < 0 || f->wants_resume)
         return CURL_READFUNC_PAUSE;
     f->made_progress = true;
     f->at += (uint64_t)n;
