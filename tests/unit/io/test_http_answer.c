@@ -503,6 +503,18 @@ START_TEST(some_statuses_may_be_meant_for_the_range_alone)
 }
 END_TEST
 
+START_TEST(a_condition_of_the_request_itself_tells_of_another_file)
+{
+    struct xd_request conditional = some;
+
+    conditional.fields = "Xd-Match: \"a\"\n";
+    judge("HTTP/1.1 412 No\r\n\r\n", conditional);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_DIFFERENT);
+    judge("HTTP/1.1 404 No\r\n\r\n", conditional);
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_GONE);
+}
+END_TEST
+
 START_TEST(status_line_forgets_what_was_before)
 {
     read_answer("HTTP/1.1 301 Moved\r\nLocation: /y\r\nETag: \"a\"\r\n"
@@ -663,6 +675,8 @@ int main(void)
                    unsatisfied_range_that_the_object_may_have_is_a_refused_one);
     tcase_add_test(tcase, statuses_say_whether_to_come_again);
     tcase_add_test(tcase, some_statuses_may_be_meant_for_the_range_alone);
+    tcase_add_test(tcase,
+                   a_condition_of_the_request_itself_tells_of_another_file);
     tcase_add_test(tcase, status_line_forgets_what_was_before);
     tcase_add_test(tcase, validators_are_strong_and_whole);
     tcase_add_test(tcase, etag_is_a_validator_if_it_is_strong);
