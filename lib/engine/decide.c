@@ -9,6 +9,7 @@
 #include "engine/depot_cache.h"
 #include "engine/depots.h"
 #include "engine/engine.h"
+#include "engine/via_watch.h"
 #include "engine/lane.h"
 #include "engine/lanes.h"
 #include "engine/layout.h"
@@ -646,6 +647,7 @@ static void decide_locked(struct xd_engine *e)
 void xd_decide_locked(struct xd_engine *e)
 {
     xd_readers_end_waits_locked(e);
+    xd_via_watch_locked(e, xd_now());
     decide_locked(e);
     e->decisions.until = xd_readers_until_locked(e, e->decisions.until);
 }

@@ -357,11 +357,11 @@ static bool is_alive(const struct xd_via *v, size_t node)
 /* Whether requests to other nodes may name it. */
 static bool leads(const struct xd_via *v, size_t node)
 {
-    return is_alive(v, node) && !v->misleads[node];
+    return is_alive(v, node) && !v->misleads[node] && !v->avoids[node];
 }
 
 /* The node of the least rank that leads; if none does, of rank 0.  *out_instead is
- * the id of the first that ranks before it and misleads, or NULL. */
+ * the id of the first that ranks before it and misleads, or is avoided; or NULL. */
 static size_t find_owner(const struct xd_via *v, const unsigned *ranked,
                          const char **out_instead)
 {
@@ -370,7 +370,8 @@ static size_t find_owner(const struct xd_via *v, const unsigned *ranked,
 
     *out_instead = NULL;
     for (; rank < n && !leads(v, ranked[rank]); rank++)
-        if (!*out_instead && v->misleads[ranked[rank]])
+        if (!*out_instead &&
+            (v->misleads[ranked[rank]] || v->avoids[ranked[rank]]))
             *out_instead = v->mesh->nodes[ranked[rank]].id;
     return rank < n ? rank : 0;
 }

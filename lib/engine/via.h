@@ -27,6 +27,7 @@
 
 #include "base/error.h"
 #include "base/range.h"
+#include "base/time.h"
 #include "mesh/mesh.h"
 
 struct xd_depot;
@@ -69,9 +70,12 @@ struct xd_via {
     unsigned copies;
     size_t n_depots;          /* one for each address of each node, in order: */
     struct xd_depot **depots; /* NULL: it holds nothing so far */
-    const struct xd_depot *origin;       /* of the last file that was added */
-    bool misleads[XD_MESH_NODES_MAX];    /* what others have from the node was
+    const struct xd_depot *origin;    /* of the last file that was added */
+    bool misleads[XD_MESH_NODES_MAX]; /* what others have from the node was
                                             wrong, and it is named to none */
+    bool avoids[XD_MESH_NODES_MAX];   /* it is not waited for (via_watch.h), and
+                                            named to none either */
+    xd_usec watched_at;
     bool was_sampled[XD_MESH_NODES_MAX]; /* what a node is the owner of was
                                             compared with the origin */
     struct xd_via_file **files;          /* by range */

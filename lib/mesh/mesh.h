@@ -55,7 +55,8 @@
                                     the chunk: the first by rank that lives */
 #define XD_MESH_INSTEAD \
     "Xd-Instead"               /* id of a node that ranks before that one, and
-                                  from which other nodes have what is wrong */
+                                  from which other nodes have what is wrong, or
+                                  for which they would wait too long */
 #define XD_MESH_HOP "Xd-Hop"   /* id of the node that asks another one */
 #define XD_MESH_NODE "Xd-Node" /* in an answer: id of the node */
 #define XD_MESH_CACHE \

@@ -3,6 +3,7 @@
  * Which node holds what of a file, and what it is asked.
  */
 #include "engine/via.h"
+#include "engine/via_watch.h"
 
 #include <string.h>
 
@@ -218,6 +219,84 @@ START_TEST(node_that_misleads_others_is_named_to_none)
 }
 END_TEST
 
+/* Each was asked for ten seconds. */
+static void note_rates(const double *rates)
+{
+    for (size_t i = 0; i < via->n_depots; i++) {
+        via->depots[i]->busy_time = 10 * XD_SECOND;
+        via->depots[i]->bytes_received =
+            (uint64_t)(10 * rates[via->depots[i]->node]);
+    }
+    xd_via_note_avoided(via, XD_SECOND);
+}
+
+START_TEST(node_that_is_far_slower_than_the_others_is_named_to_none)
+{
+    const struct xd_via_file *f = via->files[0];
+    const uint32_t *owners = &f->owners[3 * via->copies];
+    double rates[] = {1e6, 1e6, 1e6, 1e6};
+    char fields[XD_VIA_FIELDS];
+
+    rates[owners[0]] = 0.26e6;
+    note_rates(rates);
+    xd_via_fields(&depots, f, 3 * CHUNK, fields);
+    ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK), owners[0]);
+    rates[owners[0]] = 0.24e6;
+    note_rates(rates);
+    xd_via_fields(&depots, f, 3 * CHUNK, fields);
+    ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK), owners[1]);
+    ck_assert_ptr_nonnull(strstr(fields, "Xd-Instead"));
+}
+END_TEST
+
+START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
+{
+    const xd_usec now = 100 * XD_SECOND;
+
+    for (size_t i = 0; i < via->n_depots; i++) {
+        via->depots[i]->lanes_busy = 1;
+        via->depots[i]->busy_since = now - 2 * XD_SECOND;
+        via->depots[i]->last_byte_at = now - XD_SECOND;
+    }
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node == 2)
+            via->depots[i]->last_byte_at = now - 19 * XD_SECOND / 10;
+    xd_via_note_avoided(via, now);
+    ck_assert(!via->avoids[2]); /* all are silent */
+    via->depots[0]->last_byte_at = now;
+    xd_via_note_avoided(via, now);
+    ck_assert(via->avoids[2] && !via->avoids[0] && !via->avoids[1]);
+    via->avoids[2] = false;
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node == 2)
+            via->depots[i]->busy_since = now - XD_SECOND;
+    xd_via_note_avoided(via, now);
+    ck_assert(!via->avoids[2]); /* it was not asked for long */
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node == 2)
+            via->depots[i]->lanes_busy = 0;
+    xd_via_note_avoided(via, now + XD_SECOND);
+    ck_assert(!via->avoids[2]); /* or is not at all */
+}
+END_TEST
+
+START_TEST(a_short_time_and_few_nodes_say_nothing_of_rates)
+{
+    const double rates[] = {1, 1e6, 1e6, 1e6};
+
+    note_rates((const double[]){1e6, 1e6, 1e6, 1e6});
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node == 0) {
+            via->depots[i]->busy_time = XD_SECOND;
+            via->depots[i]->bytes_received = 1;
+        }
+    xd_via_note_avoided(via, XD_SECOND);
+    ck_assert(!via->avoids[0]);
+    note_rates(rates);
+    ck_assert(via->avoids[0] && !via->avoids[1]);
+}
+END_TEST
+
 START_TEST(node_is_no_witness_beside_its_origin)
 {
     const struct xd_depot *origin = xd_via_origin(&depots);
@@ -261,6 +340,10 @@ int main(void)
     tcase_add_test(tcase,
                    request_names_the_version_and_the_first_node_that_lives);
     tcase_add_test(tcase, node_that_misleads_others_is_named_to_none);
+    tcase_add_test(tcase,
+                   node_that_is_far_slower_than_the_others_is_named_to_none);
+    tcase_add_test(tcase, node_that_hangs_while_another_sends_is_named_to_none);
+    tcase_add_test(tcase, a_short_time_and_few_nodes_say_nothing_of_rates);
     tcase_add_test(tcase, node_is_no_witness_beside_its_origin);
     tcase_add_test(tcase, credentials_of_its_server_keep_a_file_from_the_mesh);
     return run_suite("via", tcase);
