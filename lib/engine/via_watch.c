@@ -32,7 +32,7 @@
 struct view {
     double rate; /* bytes per second of the time in which it was asked; below 0:
                       for too short a time */
-    xd_usec heard; /* the last byte of it, or when it was asked; 0: it is not */
+    xd_usec since; /* the last byte of it, or when it was asked; 0: it is not */
     xd_usec sent;  /* the last byte */
 };
 
@@ -42,13 +42,13 @@ static void look(struct view *view, const struct xd_depot *d, xd_usec now)
     const xd_usec busy = d->busy_time + (is_busy ? now - d->busy_since : 0);
     const double rate =
         busy >= BUSY ? (double)d->bytes_received / xd_seconds(busy) : -1;
-    const xd_usec heard =
+    const xd_usec since =
         d->last_byte_at > d->busy_since ? d->last_byte_at : d->busy_since;
 
     if (rate > view->rate)
         view->rate = rate;
-    if (is_busy && heard > view->heard)
-        view->heard = heard;
+    if (is_busy && since > view->since)
+        view->since = since;
     if (d->last_byte_at > view->sent)
         view->sent = d->last_byte_at;
 }
@@ -103,7 +103,7 @@ void xd_via_note_avoided(struct xd_via *v, xd_usec now)
     least = least_rate(views, n);
     for (size_t i = 0; i < n; i++) {
         const bool is_slow = views[i].rate >= 0 && views[i].rate < least;
-        const bool hangs = views[i].heard > 0 && now - views[i].heard >= HANGS;
+        const bool hangs = views[i].since > 0 && now - views[i].since >= HANGS;
 
         v->avoids[i] |= is_slow || (hangs && now - last < MOMENT);
     }
