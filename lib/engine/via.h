@@ -75,6 +75,8 @@ struct xd_via {
                                             wrong, and it is named to none */
     bool avoids[XD_MESH_NODES_MAX];   /* it is not waited for (via_watch.h), and
                                             named to none either */
+    xd_usec
+        hung_at[XD_MESH_NODES_MAX]; /* it has sent nothing since; 0: it has */
     xd_usec watched_at;
     bool was_sampled[XD_MESH_NODES_MAX]; /* what a node is the owner of was
                                             compared with the origin */

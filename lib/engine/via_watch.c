@@ -10,10 +10,10 @@
 #include "engine/source.h"
 #include "engine/via.h"
 
-#define LOOKS_EVERY (XD_SECOND / 4)
+#define LOOKS_EVERY (50 * XD_MS)
 
 /* It was asked for so long in all. */
-#define BUSY (2 * XD_SECOND)
+#define BUSY (10 * XD_SECOND)
 
 /* Of the median: a node of many has a bad moment, and clients that differ about one
  * have the origin send a chunk twice. */
@@ -22,10 +22,10 @@
 /* A median of fewer says nothing. */
 #define LEAST_NODES 3
 
-/* A node has sent nothing for so long, and another has a moment ago.  Less than what
- * the scheduler takes for the end of one (sched/tiers.c): it would set aside those
- * that wait, too. */
-#define HANGS (3 * XD_SECOND / 2)
+/* A node has sent nothing for so long, and another has a moment ago.  A little less
+ * than what the scheduler takes for the end of one (sched/tiers.c): it would set aside
+ * those that wait, too. */
+#define HANGS (19 * XD_SECOND / 10)
 #define MOMENT (XD_SECOND / 2)
 
 /* What is known of one, from all of its addresses. */
@@ -105,7 +105,11 @@ void xd_via_note_avoided(struct xd_via *v, xd_usec now)
         const bool is_slow = views[i].rate >= 0 && views[i].rate < least;
         const bool hangs = views[i].since > 0 && now - views[i].since >= HANGS;
 
-        v->avoids[i] |= is_slow || (hangs && now - last < MOMENT);
+        if (hangs && now - last < MOMENT)
+            v->hung_at[i] = now;
+        else if (views[i].sent > v->hung_at[i])
+            v->hung_at[i] = 0;
+        v->avoids[i] = is_slow || v->hung_at[i] > 0;
     }
 }
 

@@ -260,16 +260,28 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
     }
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
-            via->depots[i]->last_byte_at = now - 19 * XD_SECOND / 10;
+            via->depots[i]->last_byte_at = now - 2 * XD_SECOND;
     xd_via_note_avoided(via, now);
     ck_assert(!via->avoids[2]); /* all are silent */
     via->depots[0]->last_byte_at = now;
     xd_via_note_avoided(via, now);
     ck_assert(via->avoids[2] && !via->avoids[0] && !via->avoids[1]);
-    via->avoids[2] = false;
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
+            via->depots[i]->lanes_busy = 0;
+    xd_via_note_avoided(via, now + 1);
+    ck_assert(via->avoids[2]); /* until it sends something */
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node == 2)
+            via->depots[i]->last_byte_at = now + 2;
+    xd_via_note_avoided(via, now + 3);
+    ck_assert(!via->avoids[2]);
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node == 2) {
+            via->depots[i]->lanes_busy = 1;
             via->depots[i]->busy_since = now - XD_SECOND;
+            via->depots[i]->last_byte_at = now - 9 * XD_SECOND;
+        }
     xd_via_note_avoided(via, now);
     ck_assert(!via->avoids[2]); /* it was not asked for long */
     for (size_t i = 0; i < via->n_depots; i++)
@@ -287,7 +299,7 @@ START_TEST(a_short_time_and_few_nodes_say_nothing_of_rates)
     note_rates((const double[]){1e6, 1e6, 1e6, 1e6});
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 0) {
-            via->depots[i]->busy_time = XD_SECOND;
+            via->depots[i]->busy_time = 9 * XD_SECOND;
             via->depots[i]->bytes_received = 1;
         }
     xd_via_note_avoided(via, XD_SECOND);
