@@ -144,8 +144,6 @@ void xd_s3_fail(struct xd_s3_task *t, const struct xd_s3_failure *failure)
         t->step = XD_S3_CLEARS_UP;
         return;
     }
-    if (failure->kind == XD_TASK_EXISTS)
-        xd_object_fini(&t->object);
     t->state = XD_TASK_FAILED;
 }
 

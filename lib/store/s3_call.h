@@ -119,8 +119,7 @@ void xd_s3_end_call(struct xd_s3_task *t, struct xd_s3_slot *slot);
 
 void xd_s3_done(struct xd_s3_task *t);
 
-/* The task ends.  If an object of that name is there, which is another's, nothing
- * is known of one of ours any more; an upload is aborted before. */
+/* The task ends.  If an object of that name is there, an upload is aborted before. */
 void xd_s3_fail(struct xd_s3_task *t, const struct xd_s3_failure *failure);
 void xd_s3_fail_with(struct xd_s3_task *t, enum xd_task_failure kind,
                      const char *format, ...) XD_PRINTF(3, 4);

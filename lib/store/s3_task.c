@@ -208,8 +208,7 @@ static void found(struct xd_s3_task *t, enum xd_s3_step step, uint64_t size,
         return;
     }
     if (t->order.kind == XD_TASK_PUT) {
-        xd_s3_fail_with(t, XD_TASK_EXISTS,
-                        "an object of this name is there already");
+        xd_s3_put_exists(t);
         return;
     }
     t->object.size = size;

@@ -265,6 +265,41 @@ def test_what_an_attempt_has_left_is_looked_at(lab, fault, n_puts):
         assert d.n_puts() <= 2 and d.n_puts() >= n_puts
 
 
+@pytest.mark.parametrize("n_puts,n_removed,change", [
+    (1, 0, lambda data: data), (2, 1, lambda data: data[:1000]),
+    (2, 1, lambda data: bytes(b ^ 1 for b in data))],
+    ids=["right", "cut", "other-bytes"])
+def test_what_comes_after_the_end_is_known(lab, n_puts, n_removed, change):
+    """It is taken if it is right; or it is removed, and sent again."""
+    data = source(lab, MIB)
+    with stores("is_late") as (d,):
+        run = put(lab, [d], "--silence", "1", "--retry", "1")
+        assert run.rc == 1 and not d.objects, run
+        d.fault = None
+        d.requests.clear()
+        d.put_late(change)
+        run = put(lab, [d], "--silence", "1")
+        assert run.rc == 0, run.err
+        assert list(d.objects.values()) == [data]
+        assert 1 + d.n_puts() == n_puts
+        assert [c for c, _ in d.requests].count("DELETE") == n_removed
+        assert_fetched(lab, data)
+
+
+def test_what_comes_late_is_taken_by_the_next_attempt(lab):
+    data = source(lab, MIB)
+    with stores("is_late") as (d,):
+        run = start(lab, [d], "--silence", "1")
+        wait_until(lambda: ("DELETE", d.requests[0][1]) in d.requests
+                   if d.requests else False, "the first attempt ends")
+        d.fault = None
+        d.put_late()
+        ended = run.wait(PATIENCE)
+        assert ended.rc == 0, ended.err
+        assert list(d.objects.values()) == [data]
+        assert_fetched(lab, data)
+
+
 # ---- going on ----
 
 def test_a_file_that_changes_is_refused(lab):
