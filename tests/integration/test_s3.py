@@ -288,6 +288,127 @@ def test_a_private_copy_proves_what_stays(lab):
         assert not web.objects and depot.objects
 
 
+# ---- what a store does late ----
+
+HASTY = ["--silence", "1", "--retry", "1"]
+
+
+def put_again(lab, endpoint, *words):
+    """The file as it is."""
+    return lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                     "--s3-endpoint", endpoint, "--s3-part-size", "5m",
+                     "-o", "film.xnd", *words, report=False).wait(PATIENCE)
+
+
+@pytest.mark.parametrize("size,words", [(SMALL, []), (SMALL, ["--force"]),
+                                        (LARGE, [])])
+def test_what_is_put_after_the_end_is_taken_by_the_next_run(lab, size, words):
+    """Not even the abort of its upload has come in time, if it has parts."""
+    with S3Depot(late=9) as depot:
+        run, data = put(lab, depot.endpoint, *HASTY, size=size)
+        assert run.rc == 1 and not depot.objects, run
+        depot.late = 0
+        n = depot.count("PUT")
+        depot.put_late()
+        run = put_again(lab, depot.endpoint, *HASTY, *words)
+        assert_put(lab, run, data, depot.objects)
+        assert depot.count("PUT") == n
+        assert "pending" not in lab.read("film.private.xnd").decode()
+
+
+def test_what_is_put_late_is_taken_by_the_next_attempt(lab):
+    with S3Depot(late=1) as depot:
+        data = bytes_of(SMALL, 7)
+        lab.path("film.bin").write_bytes(data)
+        run = lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                        "--s3-endpoint", depot.endpoint, "--silence", "1",
+                        "-o", "film.xnd", report=False)
+        wait_until(lambda: depot.count("HEAD") >= 2, "it was looked for again")
+        depot.put_late()
+        assert_put(lab, run.wait(PATIENCE), data, depot.objects)
+        assert depot.count("PUT") <= 2 and depot.count("DELETE") == 0
+
+
+@pytest.mark.parametrize("change", [
+    lambda data: data[:1000], lambda data: bytes(b ^ 1 for b in data)],
+    ids=["cut", "other-bytes"])
+def test_what_is_put_late_and_is_wrong_is_sent_again(lab, change):
+    with S3Depot(late=9) as depot:
+        run, data = put(lab, depot.endpoint, *HASTY, size=SMALL)
+        assert run.rc == 1, run
+        depot.late = 0
+        depot.put_late(change)
+        run = put_again(lab, depot.endpoint, "--silence", "1")
+        assert_put(lab, run, data, depot.objects)
+        assert depot.count("DELETE") == 1
+
+
+def test_each_run_knows_what_those_before_it_have_sent(lab):
+    """The second finds nothing, and comes to nothing before it has sent it."""
+    with S3Depot(late=9) as depot:
+        run, data = put(lab, depot.endpoint, *HASTY, size=SMALL)
+        assert run.rc == 1, run
+        run = put_again(lab, depot.endpoint, *HASTY)
+        assert run.rc == 1, run
+        depot.late = 0
+        depot.put_late()
+        run = put_again(lab, depot.endpoint, *HASTY)
+        assert_put(lab, run, data, depot.objects)
+
+
+def pending(lab):
+    return re.findall(r"pending .*", lab.read("film.private.xnd").decode())
+
+
+@pytest.mark.parametrize("refuses", [None, (403, "AccessDenied"),
+                                     (501, "NotImplemented")])
+def test_an_upload_whose_id_never_came_is_aborted(lab, refuses):
+    """By the next run, after a kill; another one of the bucket stays."""
+    with S3Depot(loses_create=9) as depot:
+        depot.refuses_lists = refuses
+        depot.uploads["other"] = {}
+        depot.keys["other"] = "bkt/dir/other"
+        lab.path("film.bin").write_bytes(data := bytes_of(LARGE, 7))
+        run = lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                        "--s3-endpoint", depot.endpoint, "--s3-part-size", "5m",
+                        "-o", "film.xnd", report=False)
+        wait_until(lambda: len(depot.uploads) == 2 and pending(lab)
+                   if lab.path("film.private.xnd").exists() else False,
+                   "an upload is begun")
+        run.kill()
+        run.popen.wait()
+        assert pending(lab)[0].endswith(" - -")
+        depot.loses_create = 0
+        run = put_again(lab, depot.endpoint)
+        assert_put(lab, run, data, depot.objects)
+        assert "other" in depot.uploads
+        assert len(depot.uploads) == (2 if refuses else 1)
+
+
+def test_an_upload_whose_id_is_lost_is_aborted_at_once(lab):
+    with S3Depot(loses_create=1) as depot:
+        run, data = put(lab, depot.endpoint, "--silence", "1")
+        assert_put(lab, run, data, depot.objects)
+        assert len(depot.keys) == 2 and not depot.uploads
+
+
+def test_two_names_of_one_store_are_not_two_stores(lab):
+    """What is there by the first is not sent by the second, and stays."""
+    def hold(request):
+        if request.headers["Host"].startswith("localhost"):
+            wait_until(lambda: web.objects, "the first name has it")
+
+    with StoreDepot() as web:
+        web.on_request = hold
+        lab.path("film.bin").write_bytes(data := bytes_of(SMALL, 7))
+        other = web.url.replace("127.0.0.1", "localhost")
+        run = lab.start("put", "film.bin", "--to", web.url, "--to", other,
+                        "-o", "film.xnd", report=False).wait(PATIENCE)
+        assert run.rc == 1 and "by another name" in run.err, run
+        assert list(web.objects.values()) == [data]
+        assert web.n_puts() == 1
+
+
 # ---- servers that people run ----
 
 def find(command):
