@@ -735,6 +735,49 @@ def test_a_heal_that_is_killed_goes_on(lab):
         assert_fetched(lab, data)
 
 
+def manifests(lab):
+    return lab.read("film.bin.xnd"), lab.read("film.bin.private.xnd")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_what_may_not_be_read_is_not_replaced(lab, status):
+    """What is there is not known; others are replaced nevertheless."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None, None, None) as (first, denies, bad, new):
+        assert put(lab, [first, denies, bad], "--extent", "1m").rc == 0
+        before = manifests(lab)
+        denies.refused = {"GET": status, "HEAD": status, "DELETE": status}
+        run = heal(lab, [new])
+        assert run.rc == 1, run
+        assert "denied" in run.out.decode() and "dead" not in run.out.decode()
+        assert "access is denied to 2 replicas" in run.err
+        assert "complete" not in run.err
+        assert manifests(lab) == before and not new.requests
+        bad.objects.clear()
+        run = heal(lab, [new])
+        assert run.rc == 1 and "complete" in run.err, run
+        assert len(new.objects) == 2
+        assert all(sorted(int(u.split(":")[2].split("/")[0]) for u in urls)
+                   == sorted(d.port for d in (first, denies, new))
+                   for urls in replicas(lab).values())
+        assert not any(c == "DELETE" for c, _ in denies.requests)
+        denies.refused = {}
+        assert heal(lab, [new]).rc == 0
+        assert_fetched(lab, data)
+
+
+def test_where_nothing_can_be_read_nothing_is_complete(lab):
+    source(lab, MIB)
+    with stores(None, None) as (first, new):
+        assert put(lab, [first]).rc == 0
+        before = manifests(lab)
+        first.objects.clear()
+        run = heal(lab, [new])
+        assert run.rc == 1 and "no depot has a good copy" in run.err, run
+        assert "complete" not in run.err + run.out.decode()
+        assert manifests(lab) == before and not new.requests
+
+
 def test_a_sound_file_is_not_healed(lab):
     source(lab, MIB)
     with stores(None, None) as (first, new):

@@ -267,6 +267,35 @@ def test_nothing_is_signed_because_a_manifest_says_so(lab, change):
         assert asked and not any("X-Amz" in r for r in asked)
 
 
+@pytest.mark.parametrize("change,words", [
+    ("secret", "to the keys that signed the request: check s3-access-key"),
+    ("access", "to the keys that signed the request: check s3-access-key"),
+    ("token", "to the keys that signed the request"),
+    ("clock", "the clock of this machine"),
+    ("no_endpoint", "neither a signature of S3 nor a login")])
+def test_what_keys_may_not_read_is_not_dead_and_stays(lab, change, words):
+    with (S3Depot(is_private=True) as depot, StoreDepot() as web,
+          StoreDepot() as third):
+        put_two(lab, depot.endpoint, web)
+        names = ("film.xnd", "film.private.xnd")
+        before = [lab.read(name) for name in names]
+        endpoint = None if change == "no_endpoint" else depot.endpoint
+        if change == "secret":
+            lab.environment["AWS_SECRET_ACCESS_KEY"] = "wrong"
+        elif change == "access":
+            lab.environment["AWS_ACCESS_KEY_ID"] = "wrong"
+        elif change == "token":
+            lab.environment["AWS_SESSION_TOKEN"] = "expired"
+        elif change == "clock":
+            depot.off = -3600
+        run = keep(lab, "check", endpoint, "--heal", "--to", third.url)
+        assert run.rc == 1, run
+        said = run.out.decode()
+        assert "denied: " in said and words in said and "dead" not in said, said
+        assert [lab.read(name) for name in names] == before
+        assert depot.objects and not third.objects
+
+
 def test_a_private_copy_is_the_origin_of_others(lab):
     with (S3Depot(is_private=True) as depot, StoreDepot() as web,
           StoreDepot() as third):
@@ -489,7 +518,9 @@ def test_servers_that_people_run_take_a_file(lab, name, size):
 
 
 @pytest.mark.slow
-def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(lab):
+@pytest.mark.parametrize("id_is_known", [True, False])
+def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(
+        lab, id_is_known):
     with server(lab, "versitygw") as (endpoint, objects):
         def parts():
             return [p for p in (lab.folder / "objects").rglob("*")
@@ -507,6 +538,10 @@ def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(lab):
         run.kill()
         run.popen.wait()
         assert parts()
+        if not id_is_known:  # its answer was lost
+            path = lab.path("film.private.xnd")
+            path.write_text(re.sub(r"(pending \d+ \S+ \S+ -) \S+", r"\1 -",
+                                   path.read_text()))
         run = lab.xdownload(*words, report=False)
         assert_put(lab, run, data, objects())
         assert not parts()
