@@ -330,7 +330,8 @@ def put_again(lab, endpoint, *words):
 
 
 @pytest.mark.parametrize("size,words", [(SMALL, []), (SMALL, ["--force"]),
-                                        (LARGE, [])])
+                                        pytest.param(LARGE, [],
+                                                     marks=pytest.mark.slow)])
 def test_what_is_put_after_the_end_is_taken_by_the_next_run(lab, size, words):
     """Not even the abort of its upload has come in time, if it has parts."""
     with S3Depot(late=9) as depot:
