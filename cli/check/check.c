@@ -94,25 +94,76 @@ static int make_heal(struct xd_upload **out, void *user,
     return xd_upload_new_heal(out, user, wish, o, err);
 }
 
+/* Whether no depot has a good copy of some of its bytes. */
+static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
+{
+    uint64_t begin, end;
+
+    for (size_t i = 0; xd_audit_at_risk(audit, 0, i, &begin, &end) == 0; i++)
+        if (begin < e->offset + e->length && e->offset < end)
+            return true;
+    return false;
+}
+
+/* What of the replicas that cannot be used stays as it is. */
+struct left {
+    size_t n_denied; /* and what is there is not known; */
+    bool has_more;   /* others are replaced */
+};
+
+static struct left what_is_left(const struct checking *c)
+{
+    const struct xd_audit *audit = c->audits[0];
+    struct xd_extent e = {.struct_size = sizeof e};
+    struct xd_audited r = {.struct_size = sizeof r};
+    struct left left = {.n_denied = 0};
+
+    for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &e) == 0;
+         i++)
+        for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++) {
+            left.n_denied += r.verdict == XD_AUDIT_DENIED;
+            left.has_more |=
+                r.verdict != XD_AUDIT_DENIED && r.verdict != XD_AUDIT_SKIPPED &&
+                !xd_audit_verdict_is_usable(r.verdict) && !is_lost(audit, &e);
+        }
+    return left;
+}
+
+static int conclude_heal(const struct checking *c, const struct left *left)
+{
+    struct xd_audit_sum sum = {.struct_size = sizeof sum};
+
+    xd_audit_get(c->audits[0], &sum);
+    if (left->n_denied > 0)
+        words_error("access is denied to %zu %s: what is there is not known, "
+                    "so that %s in the manifests (drop would remove %s)",
+                    left->n_denied,
+                    left->n_denied == 1 ? "replica" : "replicas",
+                    left->n_denied == 1 ? "it stays" : "they stay",
+                    left->n_denied == 1 ? "it" : "them");
+    if (sum.bytes_with_none > 0)
+        words_error("of %" PRIu64 " bytes no depot has a good copy, so that "
+                    "they cannot be replaced",
+                    sum.bytes_with_none);
+    return left->n_denied > 0 || sum.bytes_with_none > 0 ? STATUS_FAILED
+                                                         : STATUS_COMPLETE;
+}
+
 /* What cannot be used is replaced, as far as there is a good copy. */
 static int heal(const struct checking *c)
 {
-    struct xd_audit_sum sum = {.struct_size = sizeof sum};
     struct xd_file file = {.struct_size = sizeof file};
     const char *path = c->args->inputs[0];
+    const struct left left = what_is_left(c);
+    int status = STATUS_COMPLETE;
 
-    xd_audit_get(c->audits[0], &sum);
     if (xd_manifest_file(c->manifest, c->first, &file) < 0 ||
         is_sound(c->audits[0]))
         return STATUS_COMPLETE;
-    const int status = put_run(c->args, file.name != NULL ? file.name : path,
-                               path, make_heal, c->audits[0]);
-    if (status != STATUS_COMPLETE || sum.bytes_with_none == 0)
-        return status;
-    words_error("of %" PRIu64 " bytes no depot has a good copy, so that they "
-                "cannot be replaced",
-                sum.bytes_with_none);
-    return STATUS_FAILED;
+    if (left.has_more)
+        status = put_run(c->args, file.name != NULL ? file.name : path, path,
+                         make_heal, c->audits[0]);
+    return status == STATUS_COMPLETE ? conclude_heal(c, &left) : status;
 }
 
 static int report(struct checking *c)

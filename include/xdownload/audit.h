@@ -29,7 +29,9 @@ enum xd_audit_verdict {
                           bytes, and it is older than the others; or it has
                           changed while it was read */
     XD_AUDIT_EXPIRED, /* its allocation is over */
-    XD_AUDIT_DEAD,    /* it cannot be read */
+    XD_AUDIT_DENIED, /* its depot denies access to it (401, 403): what is there is
+                        not known, and it is not replaced */
+    XD_AUDIT_DEAD,   /* it cannot be read */
     XD_AUDIT_UNREACHED /* not known: no depot at all was reached, as if the line of
                           this machine were down */
 };
@@ -143,8 +145,8 @@ XD_API int xd_audit_wrong(const struct xd_audit *a, size_t extent,
 XD_API int xd_audit_at_risk(const struct xd_audit *a, size_t n_depots, size_t i,
                             uint64_t *out_begin, uint64_t *out_end);
 
-/* "ok", "slow", "unranged", "disputed", "lying", "stale", "expired", "dead" or
- * "skipped"; lives for ever. */
+/* "ok", "slow", "unranged", "disputed", "lying", "stale", "expired", "denied", "dead",
+ * "unreached" or "skipped"; lives for ever. */
 XD_API const char *xd_audit_verdict_name(enum xd_audit_verdict verdict);
 
 /* Whether a download can use such a replica: OK, SLOW, UNRANGED. */

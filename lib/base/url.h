@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/span.h"
 
@@ -87,6 +88,12 @@ static inline const char *xd_url_secret_text(const struct xd_url *u)
 static inline bool xd_url_has_login(const struct xd_url *u)
 {
     return u->userinfo != 0;
+}
+
+/* Whether keys of S3 have signed it. */
+static inline bool xd_url_is_presigned(const struct xd_url *u)
+{
+    return strstr(u->secret_text, "X-Amz-Signature=") != NULL;
 }
 
 /* May be empty. */

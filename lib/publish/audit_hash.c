@@ -79,12 +79,28 @@ static int begin_read(struct xd_audit *a, struct xd_audit_replica *r,
     return 0;
 }
 
+#define FTP_NOT_LOGGED_IN 530
+
+/* "You may not", which is no word about what is there.  S3 says 400 of a session that
+ * has expired, and of a wrong region. */
+static bool denies(const struct xd_url *url, const struct xd_outcome *outcome)
+{
+    const int status = outcome->error.http_status;
+
+    if (url->scheme == XD_SCHEME_FTP || url->scheme == XD_SCHEME_FTPS)
+        return status == FTP_NOT_LOGGED_IN;
+    return status == 401 || status == 403 || status == 407 ||
+           (status == 400 && xd_url_is_presigned(url));
+}
+
 /* The first failure of a replica is kept. */
 static void note_failure(struct xd_audit *a, struct xd_audit_replica *r,
                          const struct xd_outcome *outcome)
 {
     const char *why = outcome->error.msg;
 
+    r->facts.is_denied =
+        denies(r->url, outcome) && (r->facts.is_denied || !r->facts.has_failed);
     r->facts.has_failed = true;
     r->facts.is_unanswered = outcome->is_unanswered &&
                              !(outcome->lacks_address && xd_routes_lead_out());

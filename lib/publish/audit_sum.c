@@ -166,6 +166,18 @@ static void explain_slow(struct xd_text *t, const struct xd_audit_replica *r)
                      f->bytes_per_s / 1024, f->median_bytes_per_s / 1024);
 }
 
+/* The URL of a private copy is signed with the keys of its owner. */
+static void explain_denied(struct xd_text *t, const struct xd_audit_replica *r)
+{
+    xd_text_addf(t, "%s: access is denied%s", r->error ? r->error : "its depot",
+                 xd_url_is_presigned(r->url)
+                     ? " to the keys that signed the request: check "
+                       "s3-access-key, s3-secret-key and s3-endpoint, and the "
+                       "clock of this machine"
+                     : ", for the request had neither a signature of S3 nor a "
+                       "login that is good there");
+}
+
 static void explain(struct xd_text *t, const struct xd_audit *a,
                     const struct xd_audit_replica *r)
 {
@@ -197,6 +209,9 @@ static void explain(struct xd_text *t, const struct xd_audit *a,
         break;
     case XD_AUDIT_EXPIRED:
         xd_text_addf(t, "its allocation has expired");
+        break;
+    case XD_AUDIT_DENIED:
+        explain_denied(t, r);
         break;
     case XD_AUDIT_DEAD:
     case XD_AUDIT_UNREACHED:

@@ -25,7 +25,7 @@ enum xd_audit_verdict xd_audit_judge(const struct xd_audit_facts *f)
     if (f->bytes_wrong > 0)
         return f->is_older ? XD_AUDIT_STALE : XD_AUDIT_LYING;
     if (!f->has_answered || f->has_failed)
-        return XD_AUDIT_DEAD;
+        return f->is_denied ? XD_AUDIT_DENIED : XD_AUDIT_DEAD;
     if (f->is_disputed || f->bytes_disputed > 0)
         return XD_AUDIT_DISPUTED;
     if (f->has_no_ranges)
@@ -52,6 +52,8 @@ const char *xd_audit_verdict_name(enum xd_audit_verdict verdict)
         return "stale";
     case XD_AUDIT_EXPIRED:
         return "expired";
+    case XD_AUDIT_DENIED:
+        return "denied";
     case XD_AUDIT_DEAD:
         return "dead";
     case XD_AUDIT_UNREACHED:

@@ -44,7 +44,8 @@ struct xd_audit_facts {
     bool is_older;    /* its time of modification is before that of the others,
                            which agree */
     bool has_no_ranges;
-    bool has_failed; /* something of it could not be read, ranges apart */
+    bool has_failed; /* something of it could not be read, ranges apart, */
+    bool is_denied;  /* for want of rights alone */
     bool
         is_unanswered; /* by its depot, to the last: it, or the line, is silent */
     bool is_line_down;                    /* so it is with all depots */

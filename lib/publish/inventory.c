@@ -27,6 +27,7 @@ struct made {
 struct pending {
     uint64_t begin;
     struct xd_object object; /* owned */
+    bool was_left;
 };
 
 struct xd_inventory {
@@ -346,7 +347,10 @@ const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
 
 bool xd_inventory_has_pending(const struct xd_inventory *b)
 {
-    return b->n_pending > 0;
+    for (size_t i = 0; i < b->n_pending; i++)
+        if (!b->pending[i].was_left)
+            return true;
+    return false;
 }
 
 /* ---- what becomes of it ---- */
@@ -423,6 +427,14 @@ void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage)
         return;
     xd_object_fini(&b->pending[i].object);
     b->pending[i] = b->pending[--b->n_pending];
+}
+
+void xd_inventory_leave_pending(struct xd_inventory *b, const char *manage)
+{
+    const size_t i = find_pending(b, manage);
+
+    if (i < b->n_pending)
+        b->pending[i].was_left = true;
 }
 
 int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,

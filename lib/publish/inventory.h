@@ -15,8 +15,9 @@
  *     name HEX            with which the names of all objects begin
  *     extent BYTES        their length
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
- *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent: the
- *                         first byte of the file in it, and its names ("-": none)
+ *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent, or was
+ *                         and may come to be there: the first byte of the file in
+ *                         it, and its names ("-": none)
  *
  * or, while objects are being removed that no mapping names any more,
  *
@@ -113,10 +114,15 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
                              struct xd_error *err);
 void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage);
 
+/* Nothing of it is under way any more, and whether it comes to be there was not seen:
+ * the note keeps it, for a later run that goes on, but needs none. */
+void xd_inventory_leave_pending(struct xd_inventory *b, const char *manage);
+
 /* The i-th of those that are; NULL past the last. */
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
                                              size_t i, uint64_t *out_begin);
 
+/* Whether there is one beside those that were left. */
 bool xd_inventory_has_pending(const struct xd_inventory *b);
 
 /*

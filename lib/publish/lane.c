@@ -85,6 +85,7 @@ int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
     if (rc < 0)
         return rc;
     count_in_order(lane, at, to, len);
+    w->was_sent[lane->extent] = true;
     w->sent_now += len;
     return (int64_t)len;
 }
@@ -147,14 +148,6 @@ static void look_at_clock(struct xd_upload_worker *w, int64_t off_s)
            off_s > 0 ? "slow" : "fast");
 }
 
-/* What is there already may be what this very task has sent, over a connection that
- * broke off: it is looked at by the name that it was to have. */
-static bool keeps_names(const struct xd_task_result *result)
-{
-    return result->state == XD_TASK_FAILED &&
-           result->failure == XD_TASK_EXISTS && !result->object->manage;
-}
-
 void xd_lane_note_end(void *user, unsigned task,
                       const struct xd_task_result *result)
 {
@@ -172,7 +165,9 @@ void xd_lane_note_end(void *user, unsigned task,
     lane->is_same = lane->state == XD_LANE_PROVES && result->bytes &&
                     result->n_bytes == n &&
                     memcmp(result->bytes, lane->bytes, n) == 0;
-    if (lane->state != XD_LANE_PUTS || !result->object || keeps_names(result) ||
+    if (lane->state == XD_LANE_LOOKS)
+        lane->is_there = lane->is_done;
+    if (lane->state != XD_LANE_PUTS || !result->object ||
         take_object(lane, result->object))
         return;
     lane->is_done = false;
@@ -208,6 +203,7 @@ void xd_lane_put(lane_t *lane)
     lane->in_order = lane->is_held = false;
     lane->is_hashed = true;
     lane->samples_left = 1;
+    lane->is_found = lane->is_there = false;
     xd_object_fini(&lane->object);
     lane->object = (struct xd_object){.read = NULL};
     start(lane, XD_LANE_PUTS,
@@ -225,7 +221,7 @@ static void look(lane_t *lane)
         &(struct xd_task_order){.kind = XD_TASK_LOOK, .object = &lane->object});
 }
 
-/* What an attempt has left goes; there may be nothing. */
+/* What an attempt has left goes: what is there, or parts, if there are any. */
 static void clear(lane_t *lane, const struct xd_error *why, bool drops,
                   xd_usec pause)
 {
@@ -238,7 +234,9 @@ static void clear(lane_t *lane, const struct xd_error *why, bool drops,
         return;
     }
     start(lane, XD_LANE_CLEARS,
-          &(struct xd_task_order){.kind = XD_TASK_ABORT,
+          &(struct xd_task_order){.kind = lane->is_there && !lane->object.upload
+                                              ? XD_TASK_DELETE
+                                              : XD_TASK_ABORT,
                                   .object = &lane->object});
 }
 
@@ -248,7 +246,8 @@ void xd_lane_resume(lane_t *lane)
     struct xd_error error;
 
     lane->began = xd_now();
-    if (!lane->object.upload && lane->extent != XD_PLAN_NONE) {
+    lane->is_found = true;
+    if (!lane->object.upload) {
         look(lane);
         return;
     }
@@ -323,16 +322,36 @@ static int check_sent(lane_t *lane, struct xd_error *err)
     return rc;
 }
 
+/* An object of that name is there already. */
+static void end_existing(lane_t *lane)
+{
+    struct xd_error error;
+
+    if (lane->worker->was_sent[lane->extent] && lane->object.manage) {
+        lane->is_found = true;
+        look(lane);
+        return;
+    }
+    xd_object_fini(&lane->object); /* it stays */
+    xd_fail_because(&error, XD_E_NET, &lane->error,
+                    "%s; it was not sent there: is the store another one that "
+                    "is given, by another name?",
+                    lane->error.msg);
+    clear(lane, &error, true, 0);
+}
+
 static void end_put(lane_t *lane)
 {
     struct xd_error error;
 
+    /* What fails so is not as it was sent. */
+    lane->is_there = lane->is_done || lane->failure == XD_TASK_BAD;
     if (lane->is_done && check_sent(lane, &error) < 0)
         fail_upload(lane, &error);
     else if (lane->is_done)
         prove(lane);
-    else if (lane->failure == XD_TASK_EXISTS && lane->object.manage)
-        look(lane);
+    else if (lane->failure == XD_TASK_EXISTS)
+        end_existing(lane);
     else
         clear(lane, &lane->error, lane->failure != XD_TASK_MAY_PASS,
               lane->retry_after);
@@ -343,6 +362,12 @@ static void end_look(lane_t *lane)
 {
     struct xd_error error;
 
+    if (lane->extent == XD_PLAN_NONE) {
+        xd_fail(&error, XD_E_CANCELED, "%s: an object of no use was left",
+                xd_store_name(lane->worker->store));
+        clear(lane, &error, false, 0);
+        return;
+    }
     if (lane->is_done && lane->size == length_of(lane) && lane->is_hashed) {
         lane->samples_left = SAMPLES_OF_FOUND;
         prove(lane);
@@ -358,6 +383,21 @@ static void end_look(lane_t *lane)
     clear(lane, lane->is_done ? &error : &lane->error, false, 0);
 }
 
+/* What another attempt has left is not what this one is to send: the store has not
+ * done anything wrong. */
+static void end_false_proof(lane_t *lane)
+{
+    struct xd_error error;
+
+    xd_fail(&error, XD_E_CORRUPT,
+            "%s: %s, at %" PRIu64 " of an object of %" PRIu64,
+            xd_store_name(lane->worker->store),
+            lane->is_found ? "an earlier attempt has left other bytes"
+                           : "it returns other bytes than were sent to it",
+            lane->sample.begin, length_of(lane));
+    clear(lane, &error, !lane->is_found, 0);
+}
+
 static void end_proof(lane_t *lane)
 {
     struct xd_error error;
@@ -368,12 +408,7 @@ static void end_proof(lane_t *lane)
         else
             xd_worker_complete(lane->worker, lane);
     } else if (lane->is_done) {
-        xd_fail(&error, XD_E_CORRUPT,
-                "%s: it returns other bytes than were sent to it, at %" PRIu64
-                " of an object of %" PRIu64,
-                xd_store_name(lane->worker->store), lane->sample.begin,
-                length_of(lane));
-        clear(lane, &error, true, 0);
+        end_false_proof(lane);
     } else {
         xd_fail_because(&error, XD_E_NET, &lane->error,
                         "%s: what was sent to it cannot be read back: %s",

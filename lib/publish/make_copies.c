@@ -135,10 +135,19 @@ int xd_upload_new_copies(struct xd_upload **out,
 
 /* ---- what an audit has found ---- */
 
+/* What is there of a replica that may not be read is not known: it is not replaced. */
 static bool is_bad(enum xd_audit_verdict verdict)
 {
     return verdict != XD_AUDIT_SKIPPED && verdict != XD_AUDIT_UNREACHED &&
-           !xd_audit_verdict_is_usable(verdict);
+           verdict != XD_AUDIT_DENIED && !xd_audit_verdict_is_usable(verdict);
+}
+
+static bool is_usable(const struct xd_audit *a, size_t extent, size_t replica)
+{
+    struct xd_audited row = {.struct_size = sizeof row};
+
+    return xd_audit_replica(a, extent, replica, &row) == 0 &&
+           xd_audit_verdict_is_usable(row.verdict);
 }
 
 /* The audit was of the manifest that is there now, with the same replicas.
@@ -206,7 +215,7 @@ static bool is_lost(const struct xd_audit *a, const struct xd_model_extent *e)
     return false;
 }
 
-/* What is read: not the replicas that are bad, but where there are no others,
+/* What is read: not the replicas that cannot be used, but where there are no others,
  * which is not read. */
 static int make_good(const struct xd_upload *u, const struct xd_audit *a,
                      struct xd_manifest **out, struct xd_error *err)
@@ -223,7 +232,7 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 
         for (size_t k = 0; k < e->n_replicas; k++)
             dropped[e->first_replica + k] =
-                h->bad[e->first_replica + k] && !is_lost(a, e);
+                !is_usable(a, i, k) && !is_lost(a, e);
     }
     rc = xd_manifest_edit(out, there, 0, &(struct xd_edit){.dropped = dropped},
                           err);
@@ -260,8 +269,10 @@ static int plan_extents(struct xd_upload *u, const struct xd_audit *a,
     return rc;
 }
 
-/* Stores that have a good copy of the same bytes get no other. */
-static void count_good(struct xd_upload *u, bool goes_on)
+/* Stores that have a good copy of the same bytes, or one of which nothing is known, get
+ * no other. */
+static void count_good(struct xd_upload *u, const struct xd_audit *a,
+                       bool goes_on)
 {
     const struct xd_heal *h = &u->heal;
 
@@ -274,7 +285,7 @@ static void count_good(struct xd_upload *u, bool goes_on)
             if (!h->bad[place])
                 xd_upload_count_replica(u, h->file, i,
                                         xd_upload_store_of(u, h->file, place),
-                                        goes_on);
+                                        goes_on && is_usable(a, i, k));
         }
     }
 }
@@ -302,7 +313,7 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
     if (rc == 0)
-        count_good(u, goes_on);
+        count_good(u, a, goes_on);
     xd_inventory_drop(u->inventory, u->heal.dropped);
     return rc;
 }

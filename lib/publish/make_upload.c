@@ -143,6 +143,7 @@ void xd_upload_unmake(struct xd_upload *u)
         xd_tasks_free(w->tasks);
         for (unsigned k = 0; k < XD_UPLOAD_LANES; k++)
             xd_lane_fini(&w->lanes[k]);
+        xd_free(w->was_sent);
         xd_store_free(w->store);
     }
     xd_hold_give(&u->hold);
@@ -323,6 +324,11 @@ int xd_upload_make_room(struct xd_upload *u, struct xd_error *err)
         u->records = xd_alloc(XD_UPLOAD_RECORDS, sizeof *u->records);
     if (!u->digests || !u->expected || (u->options.records && !u->records))
         return xd_fail_nomem(err);
+    for (size_t i = 0; i < u->n_workers; i++) {
+        u->workers[i].was_sent = xd_alloc(n, sizeof(bool));
+        if (!u->workers[i].was_sent)
+            return xd_fail_nomem(err);
+    }
     return 0;
 }
 

@@ -70,6 +70,8 @@ struct xd_upload_lane {
                         failure; */
     bool may_come;   /* and the rest of it may be on its way still, */
     bool is_hashed;  /* or what it is to be is not known yet */
+    bool is_found;   /* another attempt has put it there, */
+    bool is_there;   /* or this one: that is known, but not what it holds */
     bool is_pending; /* the object is in the inventory as one that is sent, */
     uint64_t noted;  /* from this change on, */
     bool is_noted;   /* which is on the disk */
@@ -117,6 +119,11 @@ struct xd_upload_worker {
     xd_usec put_off_until;
 
     int64_t clock_off_s; /* as in struct xd_task_result */
+
+    /* Of each extent whether some of it was ever sent here.  Its object is ours then,
+     * whenever it comes to be there; one that comes from elsewhere is that of another
+     * store of this upload, which is this one by another name. */
+    bool *was_sent;
 
     /* Guarded by lock. */
     unsigned failures; /* in a row */

@@ -3,6 +3,8 @@
  * The worker of one store: take an extent, carry it there, give back what became
  * of it.  Only the middle part runs without the lock.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "publish/upload.h"
@@ -81,11 +83,33 @@ static void look_at_names_locked(struct xd_upload_lane *lane)
         lane->is_pending && lane->worker->upload->written >= lane->noted;
 }
 
+/* Whether it is one of this upload's objects, with a name that a later attempt gives
+ * again. */
+static bool is_of_upload(const struct xd_upload *u, const char *manage)
+{
+    return strstr(manage, u->note.name) != NULL;
+}
+
 static void unset_pending_locked(struct xd_upload_lane *lane)
 {
-    if (lane->is_pending && lane->object.manage)
+    if (lane->object.manage)
         xd_inventory_unset_pending(lane->worker->upload->inventory,
                                    lane->object.manage);
+    lane->is_pending = false;
+}
+
+/* A store may do late what it was asked to, although it has not answered: a later run
+ * is to know that an object of that name is its own. */
+static void leave_pending_locked(struct xd_upload_lane *lane)
+{
+    struct xd_upload_worker *w = lane->worker;
+
+    if (lane->extent == XD_PLAN_NONE || !w->was_sent[lane->extent] ||
+        !lane->object.manage || !is_of_upload(w->upload, lane->object.manage)) {
+        unset_pending_locked(lane);
+        return;
+    }
+    xd_inventory_leave_pending(w->upload->inventory, lane->object.manage);
     lane->is_pending = false;
 }
 
@@ -98,6 +122,7 @@ static void begin_locked(struct xd_upload_lane *lane, size_t extent)
                       : xd_plan_range(lane->worker->upload->plan, extent);
     lane->reason = (struct xd_error){.code = XD_OK};
     lane->drops = lane->is_resumed = lane->may_come = lane->is_noted = false;
+    lane->is_pending = lane->is_found = lane->is_there = false;
     lane->worker->stats.state = XD_STORE_BUSY;
 }
 
@@ -125,6 +150,14 @@ static bool take_locked(struct xd_upload_worker *w)
     return true;
 }
 
+/* Whether this run has looked at it before. */
+static bool is_known(const struct xd_upload_worker *w, const char *manage,
+                     size_t extent)
+{
+    return extent != XD_PLAN_NONE && w->was_sent[extent] &&
+           is_of_upload(w->upload, manage);
+}
+
 /* What an earlier run has begun at this store, the end of which is not known; or what
  * was put off of that. */
 static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
@@ -139,12 +172,15 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
         const size_t extent = xd_plan_find(u->plan, begin);
 
         if (!xd_store_has(w->store, o->manage) ||
-            xd_plan_is_put_off(u->plan, extent, w->index) != was_put_off)
+            xd_plan_is_put_off(u->plan, extent, w->index) != was_put_off ||
+            (!was_put_off && is_known(w, o->manage, extent)))
             continue;
         if (was_put_off && !xd_plan_is_ready(u->plan, extent)) {
             w->has_put_off = true;
             continue;
         }
+        if (extent != XD_PLAN_NONE && is_of_upload(u, o->manage))
+            w->was_sent[extent] = true;
         begin_locked(lane, xd_plan_take(u->plan, extent, w->index)
                                ? extent
                                : XD_PLAN_NONE);
@@ -284,7 +320,7 @@ void xd_worker_give_back(struct xd_upload_worker *w,
     xd_mutex_lock(&u->lock);
     lane->n_sent = 0;
     note_sent_locked(w);
-    unset_pending_locked(lane);
+    leave_pending_locked(lane);
     if (lane->extent != XD_PLAN_NONE)
         xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
     if (!lane->is_resumed)

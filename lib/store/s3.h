@@ -7,7 +7,8 @@
  *              CompleteMultipartUpload; then HEAD: is all of it there?
  *     LOOK     HEAD             READ    GET with a range
  *     RENEW    HEAD: objects do not expire, if they are there
- *     DELETE   DeleteObject     ABORT   AbortMultipartUpload
+ *     DELETE   DeleteObject     ABORT   AbortMultipartUpload; before it, if no id
+ *              is known, ListMultipartUploads of exactly that key
  *
  * A HEAD that is refused is followed by a GET of one byte: only that one's answer
  * has a body, which says why.

@@ -53,7 +53,7 @@ static int make_url(struct xd_s3_task *t, struct xd_s3_slot *slot,
     struct xd_url url;
     int rc = 0;
 
-    xd_text_addf(&text, "%s%s%s", t->store->place.origin, t->path,
+    xd_text_addf(&text, "%s%s%s", t->store->place.origin, r->path,
                  r->n_query > 0 ? "?" : "");
     xd_sigv4_query(&text, r);
     if (text.failed)
@@ -73,7 +73,7 @@ static int sign(struct xd_s3_task *t, struct xd_s3_slot *slot,
     struct xd_sigv4_pair headers[5] = {{NULL, NULL}};
     struct xd_sigv4_request request = {.method = r->method,
                                        .host = t->store->place.host,
-                                       .path = t->path,
+                                       .path = r->path ? r->path : t->path,
                                        .query = r->query,
                                        .n_query = r->n_query,
                                        .headers = headers,
@@ -144,8 +144,6 @@ void xd_s3_fail(struct xd_s3_task *t, const struct xd_s3_failure *failure)
         t->step = XD_S3_CLEARS_UP;
         return;
     }
-    if (failure->kind == XD_TASK_EXISTS)
-        xd_object_fini(&t->object);
     t->state = XD_TASK_FAILED;
 }
 

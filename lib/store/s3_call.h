@@ -26,6 +26,7 @@ enum xd_s3_step {
     XD_S3_ASKS_WHY, /* after a HEAD that was refused */
     XD_S3_READS,
     XD_S3_REMOVES,
+    XD_S3_LISTS, /* the uploads of its key: their ids are not known */
     XD_S3_ABORTS,
     /* of PUT */
     XD_S3_SENDS,
@@ -74,7 +75,8 @@ struct xd_s3_task {
     unsigned pause_s; /* from the next call of next() on */
     int64_t clock_off_s;
     unsigned n_corrections;
-    unsigned tries; /* of COMPLETES and VERIFIES */
+    unsigned tries;    /* of COMPLETES and VERIFIES */
+    unsigned n_listed; /* LISTS: how often; 0: the upload's id is known */
 
     /* Of an upload. */
     bool is_unconditional; /* the server knows no If-None-Match */
@@ -90,6 +92,7 @@ struct xd_s3_task {
 /* A request, before it is signed. */
 struct xd_s3_request {
     const char *method;
+    const char *path; /* NULL: the object's */
     struct xd_sigv4_pair query[2], headers[3];
     size_t n_query, n_headers;
     struct xd_range body; /* of the object; if it is empty slot->text is sent */
@@ -119,8 +122,7 @@ void xd_s3_end_call(struct xd_s3_task *t, struct xd_s3_slot *slot);
 
 void xd_s3_done(struct xd_s3_task *t);
 
-/* The task ends.  If an object of that name is there, which is another's, nothing
- * is known of one of ours any more; an upload is aborted before. */
+/* The task ends.  If an object of that name is there, an upload is aborted before. */
 void xd_s3_fail(struct xd_s3_task *t, const struct xd_s3_failure *failure);
 void xd_s3_fail_with(struct xd_s3_task *t, enum xd_task_failure kind,
                      const char *format, ...) XD_PRINTF(3, 4);

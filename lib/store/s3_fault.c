@@ -25,6 +25,7 @@
 #define KEY_UNKNOWN                                                   \
     "it does not know the access key: check s3-access-key, and that " \
     "s3-endpoint is where the key is from"
+#define ACCOUNT "something is wrong with the account: ask its provider"
 #define ELSEWHERE NULL /* the bucket is: explain_elsewhere() says where */
 
 static const struct row {
@@ -33,8 +34,7 @@ static const struct row {
     const char *words;
 } rows[] = {
     {"AccessDenied", XD_TASK_REFUSED, KEY_RIGHTS},
-    {"AccountProblem", XD_TASK_REFUSED,
-     "something is wrong with the account: ask its provider"},
+    {"AccountProblem", XD_TASK_REFUSED, ACCOUNT},
     {"AllAccessDisabled", XD_TASK_REFUSED,
      "the provider has disabled all access to it"},
     {"AuthorizationHeaderMalformed", XD_TASK_BAD, ELSEWHERE},
@@ -82,6 +82,7 @@ static const struct row {
     {"SlowDown", XD_TASK_MAY_PASS, "it asks for fewer requests"},
     {"TemporaryRedirect", XD_TASK_BAD, ELSEWHERE},
     {"TooManyRequests", XD_TASK_MAY_PASS, BUSY},
+    {"UserSuspended", XD_TASK_REFUSED, ACCOUNT},          /* Ceph */
     {"XAdminUserNotFound", XD_TASK_REFUSED, KEY_UNKNOWN}, /* versitygw */
     {"XAmzContentSHA256Mismatch", XD_TASK_MAY_PASS,
      "other bytes arrived than were sent"},

@@ -36,9 +36,8 @@ static bool begin_parts(struct xd_s3_task *t)
     return t->parts != NULL;
 }
 
-/* From here on something of ours may be there, and is to be removed if it comes to
- * nothing: it has its names now. */
-void xd_s3_put_begin(struct xd_s3_task *t)
+/* False: the task has failed. */
+static bool name_object(struct xd_s3_task *t)
 {
     struct xd_text read = {.s = NULL};
 
@@ -46,11 +45,27 @@ void xd_s3_put_begin(struct xd_s3_task *t)
     t->object.read = read.failed ? (xd_text_fini(&read), NULL) : read.s;
     t->object.manage = xd_strdup(t->name);
     t->object.size = t->order.size;
+    if (t->object.read && t->object.manage)
+        return true;
+    xd_s3_fail_nomem(t);
+    return false;
+}
+
+/* From here on something of ours may be there, and is to be removed if it comes to
+ * nothing: it has its names now. */
+void xd_s3_put_begin(struct xd_s3_task *t)
+{
     t->step =
         t->order.size <= t->store->part_bytes ? XD_S3_SENDS : XD_S3_CREATES;
-    if (!t->object.read || !t->object.manage ||
-        (t->step == XD_S3_CREATES && !begin_parts(t)))
+    if (name_object(t) && t->step == XD_S3_CREATES && !begin_parts(t))
         xd_s3_fail_nomem(t);
+}
+
+void xd_s3_put_exists(struct xd_s3_task *t)
+{
+    if (name_object(t))
+        xd_s3_fail_with(t, XD_TASK_EXISTS,
+                        "an object of this name is there already");
 }
 
 static struct xd_range range_of(const struct xd_s3_task *t, size_t part)
@@ -311,6 +326,12 @@ static void completed(struct xd_s3_task *t, struct xd_s3_slot *slot,
         xd_s3_fail(t, &failure);
 }
 
+static void forget_upload(struct xd_s3_task *t)
+{
+    xd_free(t->object.upload);
+    t->object.upload = NULL;
+}
+
 void xd_s3_put_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
                         const struct xd_answer *answer)
 {
@@ -323,7 +344,7 @@ void xd_s3_put_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
     } else if (t->step == XD_S3_COMPLETES) {
         completed(t, slot, answer);
     } else {
-        xd_object_fini(&t->object);
+        forget_upload(t);
         t->state = XD_TASK_FAILED;
     }
 }
@@ -334,6 +355,8 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
         xd_s3_fail_with(t, XD_TASK_BAD, "it does not say how long it is");
         return;
     }
+    if (!t->is_in_doubt)
+        forget_upload(t);
     if (size != t->order.size) {
         xd_s3_fail_with(t, XD_TASK_BAD,
                         "it says that all is there, and has %" PRIu64
@@ -341,8 +364,7 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
                         size, t->order.size);
         return;
     }
-    xd_free(t->object.upload);
-    t->object.upload = NULL;
+    forget_upload(t);
     t->object.validator = etag ? xd_strdup(etag) : NULL;
     if (etag && !t->object.validator)
         xd_s3_fail_nomem(t);
@@ -362,8 +384,7 @@ void xd_s3_put_missing(struct xd_s3_task *t)
     }
     t->is_in_doubt = false;
     if (t->upload_is_gone) {
-        xd_free(t->object.upload);
-        t->object.upload = NULL;
+        forget_upload(t);
     } else if (t->object.upload && xd_s3_try_again(t, &t->tries, &t->doubt)) {
         t->step = XD_S3_COMPLETES;
         return;

@@ -7,6 +7,9 @@
 
 void xd_s3_put_begin(struct xd_s3_task *t);
 
+/* One is: it fails. */
+void xd_s3_put_exists(struct xd_s3_task *t);
+
 /* The next call of a step from SENDS on, but VERIFIES. */
 bool xd_s3_put_next(struct xd_s3_task *t, struct xd_call *out);
 

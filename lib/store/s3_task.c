@@ -6,8 +6,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "store/s3_put.h"
+#include "store/s3_xml.h"
 
 #define MOST_READ ((uint64_t)64 << 10)
+
+/* An upload is begun once by each attempt, and its id seldom lost. */
+#define MOST_LISTS 8
 
 static enum xd_s3_step first_step(enum xd_task_kind kind)
 {
@@ -80,6 +84,15 @@ static int take_range(const struct xd_s3_task *t, struct xd_error *err)
                    t->store->place.name);
 }
 
+/* What was begun, and of which no id has come: a small object has no parts. */
+static void look_for_uploads(struct xd_s3_task *t, uint64_t size)
+{
+    if (size > 0 && size <= t->store->part_bytes)
+        xd_s3_done(t);
+    else
+        t->step = XD_S3_LISTS;
+}
+
 static int prepare(struct xd_s3_task *t, const struct xd_task_order *order,
                    struct xd_error *err)
 {
@@ -96,7 +109,7 @@ static int prepare(struct xd_s3_task *t, const struct xd_task_order *order,
     if (!t->path || !t->name)
         return xd_fail_nomem(err);
     if (order->kind == XD_TASK_ABORT && !t->object.upload)
-        xd_s3_done(t);
+        look_for_uploads(t, order->object->size);
     return 0;
 }
 
@@ -145,6 +158,29 @@ void xd_s3_free_task(struct xd_task *task)
     xd_free(t->path);
     xd_free(t->name);
     xd_free(t);
+}
+
+/* "ListMultipartUploads" is asked of the bucket. */
+static bool next_list(struct xd_s3_task *t, struct xd_call *out)
+{
+    struct xd_s3_request r = {.method = "GET",
+                              .most_answer = XD_S3_MOST_ANSWER};
+    struct xd_text path = {.s = NULL};
+    size_t len = strlen(t->store->place.path);
+    bool is_made;
+
+    xd_text_add(&path, t->store->place.path, len > 1 ? len - 1 : len);
+    if (path.failed) {
+        xd_s3_fail_nomem(t);
+        return false;
+    }
+    r.path = path.s;
+    xd_s3_add_query(&r, "prefix", t->key);
+    xd_s3_add_query(&r, "uploads", "");
+    is_made = xd_s3_make_call(t, xd_s3_free_slot(t), &r, out);
+    xd_text_fini(&path);
+    t->n_listed++;
+    return is_made;
 }
 
 static bool next_of_old(struct xd_s3_task *t, struct xd_call *out)
@@ -196,6 +232,8 @@ bool xd_s3_next(struct xd_task *task, int64_t now, struct xd_call *out)
         return false;
     if (t->step != XD_S3_SENDS_PARTS && t->n_busy > 0)
         return false;
+    if (t->step == XD_S3_LISTS)
+        return next_list(t, out);
     return is_of_put(t->step) ? xd_s3_put_next(t, out) : next_of_old(t, out);
 }
 
@@ -208,8 +246,7 @@ static void found(struct xd_s3_task *t, enum xd_s3_step step, uint64_t size,
         return;
     }
     if (t->order.kind == XD_TASK_PUT) {
-        xd_s3_fail_with(t, XD_TASK_EXISTS,
-                        "an object of this name is there already");
+        xd_s3_put_exists(t);
         return;
     }
     t->object.size = size;
@@ -346,6 +383,49 @@ static void was_read(struct xd_s3_task *t, struct xd_s3_slot *slot,
     }
 }
 
+/* One that has exactly this key, which has 128 random bits of ours.  Where the store
+ * refuses the list that is all. */
+static void listed(struct xd_s3_task *t, struct xd_s3_slot *slot,
+                   const struct xd_answer *answer)
+{
+    const struct xd_span body = xd_span(answer->body, answer->body_len);
+    char id[XD_S3_UPLOAD_MAX + 1];
+    struct xd_s3_failure failure;
+    struct xd_s3_fault fault;
+
+    if (answer->outcome->verdict != XD_VERDICT_OK) {
+        failure = xd_s3_broken(t, answer->outcome);
+        xd_s3_fail(t, &failure);
+    } else if (answer->reply->code != 200) {
+        if (xd_s3_refused(t, slot, answer, &failure, &fault))
+            return;
+        if (failure.kind == XD_TASK_MAY_PASS)
+            xd_s3_fail(t, &failure);
+        else
+            xd_s3_done(t);
+    } else if (xd_s3_xml_upload(body, t->key, id, sizeof id)) {
+        t->step = XD_S3_ABORTS;
+        t->object.upload = xd_strdup(id);
+        if (!t->object.upload)
+            xd_s3_fail_nomem(t);
+    } else {
+        xd_s3_done(t);
+    }
+}
+
+/* Of uploads that were listed there may be more. */
+static void was_removed(struct xd_s3_task *t)
+{
+    if (t->step != XD_S3_ABORTS || t->n_listed == 0 ||
+        t->n_listed == MOST_LISTS) {
+        xd_s3_done(t);
+        return;
+    }
+    xd_free(t->object.upload);
+    t->object.upload = NULL;
+    t->step = XD_S3_LISTS;
+}
+
 /* "DeleteObject" and "AbortMultipartUpload": 204, and of what is not there 204 or
  * 404; but not of a bucket that is not there, which may be another one. */
 static void removed(struct xd_s3_task *t, struct xd_s3_slot *slot,
@@ -358,11 +438,11 @@ static void removed(struct xd_s3_task *t, struct xd_s3_slot *slot,
         failure = xd_s3_broken(t, answer->outcome);
         xd_s3_fail(t, &failure);
     } else if (answer->reply->code == 204 || answer->reply->code == 200) {
-        xd_s3_done(t);
+        was_removed(t);
     } else if (!xd_s3_refused(t, slot, answer, &failure, &fault)) {
         if (failure.kind == XD_TASK_ABSENT ||
             strcmp(fault.code, "NoSuchUpload") == 0)
-            xd_s3_done(t);
+            was_removed(t);
         else
             xd_s3_fail(t, &failure);
     }
@@ -381,6 +461,9 @@ static void react(struct xd_s3_task *t, struct xd_s3_slot *slot,
         break;
     case XD_S3_READS:
         was_read(t, slot, answer);
+        break;
+    case XD_S3_LISTS:
+        listed(t, slot, answer);
         break;
     case XD_S3_REMOVES:
     case XD_S3_ABORTS:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/s3_xml.h"
 
+#include "store/s3_place.h"
+
 #define MOST_DEPTH 8 /* S3 has elements up to the third level */
 
 enum tag { TAG_NONE, TAG_OPENS, TAG_CLOSES, TAG_EMPTY };
@@ -162,9 +164,28 @@ static bool read_text(struct xd_span s, struct xd_span name, char *out,
            same(closed, name);
 }
 
-/* Whether `s` stands behind the opening tag of the root's child of that name. */
-static bool find_child(struct xd_span *s, const char *wanted,
-                       struct xd_span *out_name)
+/* What is looked for among the root's children. */
+struct wanted {
+    const char *name;
+    const char *key; /* the text of a child <Key>; NULL: that is all one */
+};
+
+/* A child of the root, whose tag begins at `at`, is the root of what follows. */
+static bool is_wanted(const struct wanted *w, struct xd_span at,
+                      struct xd_span name)
+{
+    char key[XD_S3_KEY_MAX + 1];
+
+    if (!xd_span_is(name, w->name))
+        return false;
+    return !w->key || (xd_s3_xml_child(at, "Key", key, sizeof key) &&
+                       strcmp(key, w->key) == 0);
+}
+
+/* Whether `s` stands behind the opening tag of the root's child that is wanted, which
+ * begins at *out_at. */
+static bool find_child(struct xd_span *s, const struct wanted *wanted,
+                       struct xd_span *out_name, struct xd_span *out_at)
 {
     struct xd_span open[MOST_DEPTH], name;
     size_t depth = 1;
@@ -172,13 +193,14 @@ static bool find_child(struct xd_span *s, const char *wanted,
     if (read_root(s, &open[0]) != TAG_OPENS)
         return false;
     while (depth > 0 && skip_to_tag(s)) {
+        *out_at = *s;
         switch (read_tag(s, &name)) {
         case TAG_NONE:
             return false;
         case TAG_EMPTY:
             break;
         case TAG_OPENS:
-            if (depth == 1 && xd_span_is(name, wanted)) {
+            if (depth == 1 && is_wanted(wanted, *out_at, name)) {
                 *out_name = name;
                 return true;
             }
@@ -198,10 +220,24 @@ static bool find_child(struct xd_span *s, const char *wanted,
 bool xd_s3_xml_child(struct xd_span text, const char *name, char *out,
                      size_t size)
 {
-    struct xd_span found;
+    const struct wanted wanted = {.name = name};
+    struct xd_span found, at;
 
-    if (find_child(&text, name, &found) && read_text(text, found, out, size))
+    if (find_child(&text, &wanted, &found, &at) &&
+        read_text(text, found, out, size))
         return true;
     out[0] = '\0';
     return false;
+}
+
+bool xd_s3_xml_upload(struct xd_span text, const char *key, char *out,
+                      size_t size)
+{
+    const struct wanted wanted = {.name = "Upload", .key = key};
+    struct xd_span found, at;
+
+    out[0] = '\0';
+    return xd_span_is(xd_s3_xml_root(text), "ListMultipartUploadsResult") &&
+           find_child(&text, &wanted, &found, &at) &&
+           xd_s3_xml_child(at, "UploadId", out, size) && out[0] != '\0';
 }

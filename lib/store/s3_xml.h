@@ -27,4 +27,9 @@ struct xd_span xd_s3_xml_root(struct xd_span text);
 bool xd_s3_xml_child(struct xd_span text, const char *name, char *out,
                      size_t size);
 
+/* Of an answer to ListMultipartUploads the id of the first upload of exactly that key,
+ * of at most XD_S3_KEY_MAX bytes; likewise. */
+bool xd_s3_xml_upload(struct xd_span text, const char *key, char *out,
+                      size_t size);
+
 #endif

@@ -62,7 +62,7 @@ int xd_object_copy(struct xd_object *out, const struct xd_object *o);
 
 enum xd_task_kind {
     XD_TASK_PUT,    /* a new object of `size` bytes, called `name`.  One of that
-                       name that is there already fails it: EXISTS */
+                       name that is there already, and stays, fails it: EXISTS */
     XD_TASK_LOOK,   /* size, validator and expiry of object.manage */
     XD_TASK_READ,   /* a range of it, at most 64 KiB */
     XD_TASK_RENEW,  /* it is to live until `until` */
@@ -75,7 +75,8 @@ enum xd_task_state { XD_TASK_RUNS, XD_TASK_DONE, XD_TASK_FAILED };
 /* Why a task has failed, and so what can be done about it. */
 enum xd_task_failure {
     XD_TASK_MAY_PASS, /* another attempt may do better, after retry_after */
-    XD_TASK_EXISTS,   /* an object of that name is there */
+    XD_TASK_EXISTS,   /* an object of that name is there, which object.manage
+                         names; whose it is the caller knows, by the name */
     XD_TASK_ABSENT,   /* there is no such object */
     XD_TASK_FULL,     /* the store has no room */
     XD_TASK_REFUSED, /* it will not do so for us: 401, 403, expired credentials */

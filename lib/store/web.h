@@ -72,6 +72,10 @@ bool xd_web_next(struct xd_task *task, int64_t now, struct xd_call *out);
 void xd_web_answered(struct xd_task *task, unsigned id,
                      const struct xd_answer *answer);
 
+/* The object has its names from here on, by which it can be removed.  False: there
+ * is no memory. */
+bool xd_web_name_object(struct xd_web_task *t);
+
 /* ---- how a task fails ---- */
 
 void xd_web_fail_nomem(struct xd_web_task *t);
@@ -82,7 +86,7 @@ void xd_web_fail_by_reply(struct xd_web_task *t, const struct xd_reply *reply);
 /* No answer came. */
 void xd_web_fail_by_outcome(struct xd_web_task *t, const struct xd_outcome *o);
 
-/* An object of that name, which is another's, is there. */
+/* An object of that name is there. */
 void xd_web_fail_exists(struct xd_web_task *t);
 
 /* The store did what `words` say of it: BAD. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 
 static void fail(struct xd_web_task *t, enum xd_task_failure failure)
@@ -126,9 +127,24 @@ void xd_web_fail_by_outcome(struct xd_web_task *t, const struct xd_outcome *o)
                 : XD_TASK_BAD);
 }
 
+bool xd_web_name_object(struct xd_web_task *t)
+{
+    struct xd_object *o = &t->object;
+
+    o->size = t->order.size;
+    if (!o->read)
+        o->read = xd_strdup(t->url_text);
+    if (!o->manage)
+        o->manage = xd_strdup(t->url_text);
+    return o->read && o->manage;
+}
+
 void xd_web_fail_exists(struct xd_web_task *t)
 {
-    xd_object_fini(&t->object); /* it is another's */
+    if (!xd_web_name_object(t)) {
+        xd_web_fail_nomem(t);
+        return;
+    }
     xd_fail(&t->error, XD_E_NET, "%s: is there already, and stays as it is",
             shown(t).s);
     fail(t, XD_TASK_EXISTS);

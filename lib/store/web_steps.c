@@ -37,22 +37,9 @@ static bool next_folder(struct xd_web_task *t)
     return true;
 }
 
-/* From here on there is something that can be removed. */
-static bool name_object(struct xd_web_task *t)
-{
-    struct xd_object *o = &t->object;
-
-    o->size = t->order.size;
-    if (!o->read)
-        o->read = xd_strdup(t->url_text);
-    if (!o->manage)
-        o->manage = xd_strdup(t->url_text);
-    return o->read && o->manage;
-}
-
 static void prepare_send(struct xd_web_task *t, struct xd_call *out)
 {
-    if (!name_object(t))
+    if (!xd_web_name_object(t))
         xd_web_fail_nomem(t);
     out->fields = "Content-Type: application/octet-stream\nIf-None-Match: *\n";
     out->body = (struct xd_range){0, t->order.size};

@@ -121,7 +121,8 @@ static void check_result(const struct xd_task *t, enum xd_task_kind kind)
     if (kind == XD_TASK_PUT && r.state == XD_TASK_DONE)
         FUZZ_CHECK(r.object->manage && r.object->read && !r.object->upload);
     if (r.state == XD_TASK_FAILED && r.failure == XD_TASK_EXISTS)
-        FUZZ_CHECK(!r.object->manage && !r.object->upload);
+        FUZZ_CHECK(kind == XD_TASK_PUT && r.object->manage &&
+                   !r.object->upload);
     if (kind == XD_TASK_READ && r.state == XD_TASK_DONE)
         FUZZ_CHECK(r.n_bytes == 7);
 }

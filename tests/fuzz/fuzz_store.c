@@ -72,7 +72,7 @@ static void check_result(const struct xd_task *t, enum xd_task_kind kind,
     xd_task_result(t, &r);
     FUZZ_CHECK(r.state != XD_TASK_RUNS);
     if (r.state == XD_TASK_FAILED && r.failure == XD_TASK_EXISTS)
-        FUZZ_CHECK(kind == XD_TASK_PUT && r.object->manage == NULL);
+        FUZZ_CHECK(kind == XD_TASK_PUT && r.object->manage != NULL);
     if (r.state == XD_TASK_FAILED)
         return;
     if (kind == XD_TASK_PUT)

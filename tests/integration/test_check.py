@@ -101,7 +101,7 @@ TABLE = {
     "encodes": ("dead", r"."),
     "sends_less": ("ok", None),
     "status_404": ("dead", "404"),
-    "status_403": ("dead", "403"),
+    "status_403": ("denied", "403: access is denied"),
     "status_410": ("dead", "410"),
     "busy_503": ("ok", None),
     "redirects_in_a_loop": ("dead", r"redirect"),

@@ -265,6 +265,41 @@ def test_what_an_attempt_has_left_is_looked_at(lab, fault, n_puts):
         assert d.n_puts() <= 2 and d.n_puts() >= n_puts
 
 
+@pytest.mark.parametrize("n_puts,n_removed,change", [
+    (1, 0, lambda data: data), (2, 1, lambda data: data[:1000]),
+    (2, 1, lambda data: bytes(b ^ 1 for b in data))],
+    ids=["right", "cut", "other-bytes"])
+def test_what_comes_after_the_end_is_known(lab, n_puts, n_removed, change):
+    """It is taken if it is right; or it is removed, and sent again."""
+    data = source(lab, MIB)
+    with stores("is_late") as (d,):
+        run = put(lab, [d], "--silence", "1", "--retry", "1")
+        assert run.rc == 1 and not d.objects, run
+        d.fault = None
+        d.requests.clear()
+        d.put_late(change)
+        run = put(lab, [d], "--silence", "1")
+        assert run.rc == 0, run.err
+        assert list(d.objects.values()) == [data]
+        assert 1 + d.n_puts() == n_puts
+        assert [c for c, _ in d.requests].count("DELETE") == n_removed
+        assert_fetched(lab, data)
+
+
+def test_what_comes_late_is_taken_by_the_next_attempt(lab):
+    data = source(lab, MIB)
+    with stores("is_late") as (d,):
+        run = start(lab, [d], "--silence", "1")
+        wait_until(lambda: ("DELETE", d.requests[0][1]) in d.requests
+                   if d.requests else False, "the first attempt ends")
+        d.fault = None
+        d.put_late()
+        ended = run.wait(PATIENCE)
+        assert ended.rc == 0, ended.err
+        assert list(d.objects.values()) == [data]
+        assert_fetched(lab, data)
+
+
 # ---- going on ----
 
 def test_a_file_that_changes_is_refused(lab):
@@ -698,6 +733,49 @@ def test_a_heal_that_is_killed_goes_on(lab):
                        for u in urls if e[0] >= 2 * MIB)
         first.objects.clear()
         assert_fetched(lab, data)
+
+
+def manifests(lab):
+    return lab.read("film.bin.xnd"), lab.read("film.bin.private.xnd")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_what_may_not_be_read_is_not_replaced(lab, status):
+    """What is there is not known; others are replaced nevertheless."""
+    data = source(lab, 2 * MIB)
+    with stores(None, None, None, None) as (first, denies, bad, new):
+        assert put(lab, [first, denies, bad], "--extent", "1m").rc == 0
+        before = manifests(lab)
+        denies.refused = {"GET": status, "HEAD": status, "DELETE": status}
+        run = heal(lab, [new])
+        assert run.rc == 1, run
+        assert "denied" in run.out.decode() and "dead" not in run.out.decode()
+        assert "access is denied to 2 replicas" in run.err
+        assert "complete" not in run.err
+        assert manifests(lab) == before and not new.requests
+        bad.objects.clear()
+        run = heal(lab, [new])
+        assert run.rc == 1 and "complete" in run.err, run
+        assert len(new.objects) == 2
+        assert all(sorted(int(u.split(":")[2].split("/")[0]) for u in urls)
+                   == sorted(d.port for d in (first, denies, new))
+                   for urls in replicas(lab).values())
+        assert not any(c == "DELETE" for c, _ in denies.requests)
+        denies.refused = {}
+        assert heal(lab, [new]).rc == 0
+        assert_fetched(lab, data)
+
+
+def test_where_nothing_can_be_read_nothing_is_complete(lab):
+    source(lab, MIB)
+    with stores(None, None) as (first, new):
+        assert put(lab, [first]).rc == 0
+        before = manifests(lab)
+        first.objects.clear()
+        run = heal(lab, [new])
+        assert run.rc == 1 and "no depot has a good copy" in run.err, run
+        assert "complete" not in run.err + run.out.decode()
+        assert manifests(lab) == before and not new.requests
 
 
 def test_a_sound_file_is_not_healed(lab):

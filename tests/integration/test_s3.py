@@ -267,6 +267,35 @@ def test_nothing_is_signed_because_a_manifest_says_so(lab, change):
         assert asked and not any("X-Amz" in r for r in asked)
 
 
+@pytest.mark.parametrize("change,words", [
+    ("secret", "to the keys that signed the request: check s3-access-key"),
+    ("access", "to the keys that signed the request: check s3-access-key"),
+    ("token", "to the keys that signed the request"),
+    ("clock", "the clock of this machine"),
+    ("no_endpoint", "neither a signature of S3 nor a login")])
+def test_what_keys_may_not_read_is_not_dead_and_stays(lab, change, words):
+    with (S3Depot(is_private=True) as depot, StoreDepot() as web,
+          StoreDepot() as third):
+        put_two(lab, depot.endpoint, web)
+        names = ("film.xnd", "film.private.xnd")
+        before = [lab.read(name) for name in names]
+        endpoint = None if change == "no_endpoint" else depot.endpoint
+        if change == "secret":
+            lab.environment["AWS_SECRET_ACCESS_KEY"] = "wrong"
+        elif change == "access":
+            lab.environment["AWS_ACCESS_KEY_ID"] = "wrong"
+        elif change == "token":
+            lab.environment["AWS_SESSION_TOKEN"] = "expired"
+        elif change == "clock":
+            depot.off = -3600
+        run = keep(lab, "check", endpoint, "--heal", "--to", third.url)
+        assert run.rc == 1, run
+        said = run.out.decode()
+        assert "denied: " in said and words in said and "dead" not in said, said
+        assert [lab.read(name) for name in names] == before
+        assert depot.objects and not third.objects
+
+
 def test_a_private_copy_is_the_origin_of_others(lab):
     with (S3Depot(is_private=True) as depot, StoreDepot() as web,
           StoreDepot() as third):
@@ -286,6 +315,128 @@ def test_a_private_copy_proves_what_stays(lab):
         run = keep(lab, "drop", depot.endpoint, "--from", web.url)
         assert run.rc == 0, run
         assert not web.objects and depot.objects
+
+
+# ---- what a store does late ----
+
+HASTY = ["--silence", "1", "--retry", "1"]
+
+
+def put_again(lab, endpoint, *words):
+    """The file as it is."""
+    return lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                     "--s3-endpoint", endpoint, "--s3-part-size", "5m",
+                     "-o", "film.xnd", *words, report=False).wait(PATIENCE)
+
+
+@pytest.mark.parametrize("size,words", [(SMALL, []), (SMALL, ["--force"]),
+                                        pytest.param(LARGE, [],
+                                                     marks=pytest.mark.slow)])
+def test_what_is_put_after_the_end_is_taken_by_the_next_run(lab, size, words):
+    """Not even the abort of its upload has come in time, if it has parts."""
+    with S3Depot(late=9) as depot:
+        run, data = put(lab, depot.endpoint, *HASTY, size=size)
+        assert run.rc == 1 and not depot.objects, run
+        depot.late = 0
+        n = depot.count("PUT")
+        depot.put_late()
+        run = put_again(lab, depot.endpoint, *HASTY, *words)
+        assert_put(lab, run, data, depot.objects)
+        assert depot.count("PUT") == n
+        assert "pending" not in lab.read("film.private.xnd").decode()
+
+
+def test_what_is_put_late_is_taken_by_the_next_attempt(lab):
+    with S3Depot(late=1) as depot:
+        data = bytes_of(SMALL, 7)
+        lab.path("film.bin").write_bytes(data)
+        run = lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                        "--s3-endpoint", depot.endpoint, "--silence", "1",
+                        "-o", "film.xnd", report=False)
+        wait_until(lambda: depot.count("HEAD") >= 2, "it was looked for again")
+        depot.put_late()
+        assert_put(lab, run.wait(PATIENCE), data, depot.objects)
+        assert depot.count("PUT") <= 2 and depot.count("DELETE") == 0
+
+
+@pytest.mark.parametrize("change", [
+    lambda data: data[:1000], lambda data: bytes(b ^ 1 for b in data)],
+    ids=["cut", "other-bytes"])
+def test_what_is_put_late_and_is_wrong_is_sent_again(lab, change):
+    with S3Depot(late=9) as depot:
+        run, data = put(lab, depot.endpoint, *HASTY, size=SMALL)
+        assert run.rc == 1, run
+        depot.late = 0
+        depot.put_late(change)
+        run = put_again(lab, depot.endpoint, "--silence", "1")
+        assert_put(lab, run, data, depot.objects)
+        assert depot.count("DELETE") == 1
+
+
+def test_each_run_knows_what_those_before_it_have_sent(lab):
+    """The second finds nothing, and comes to nothing before it has sent it."""
+    with S3Depot(late=9) as depot:
+        run, data = put(lab, depot.endpoint, *HASTY, size=SMALL)
+        assert run.rc == 1, run
+        run = put_again(lab, depot.endpoint, *HASTY)
+        assert run.rc == 1, run
+        depot.late = 0
+        depot.put_late()
+        run = put_again(lab, depot.endpoint, *HASTY)
+        assert_put(lab, run, data, depot.objects)
+
+
+def pending(lab):
+    return re.findall(r"pending .*", lab.read("film.private.xnd").decode())
+
+
+@pytest.mark.parametrize("refuses", [None, (403, "AccessDenied"),
+                                     (501, "NotImplemented")])
+def test_an_upload_whose_id_never_came_is_aborted(lab, refuses):
+    """By the next run, after a kill; another one of the bucket stays."""
+    with S3Depot(loses_create=9) as depot:
+        depot.refuses_lists = refuses
+        depot.uploads["other"] = {}
+        depot.keys["other"] = "bkt/dir/other"
+        lab.path("film.bin").write_bytes(data := bytes_of(LARGE, 7))
+        run = lab.start("put", "film.bin", "--to", "s3://bkt/dir",
+                        "--s3-endpoint", depot.endpoint, "--s3-part-size", "5m",
+                        "-o", "film.xnd", report=False)
+        wait_until(lambda: len(depot.uploads) == 2 and pending(lab)
+                   if lab.path("film.private.xnd").exists() else False,
+                   "an upload is begun")
+        run.kill()
+        run.popen.wait()
+        assert pending(lab)[0].endswith(" - -")
+        depot.loses_create = 0
+        run = put_again(lab, depot.endpoint)
+        assert_put(lab, run, data, depot.objects)
+        assert "other" in depot.uploads
+        assert len(depot.uploads) == (2 if refuses else 1)
+
+
+def test_an_upload_whose_id_is_lost_is_aborted_at_once(lab):
+    with S3Depot(loses_create=1) as depot:
+        run, data = put(lab, depot.endpoint, "--silence", "1")
+        assert_put(lab, run, data, depot.objects)
+        assert len(depot.keys) == 2 and not depot.uploads
+
+
+def test_two_names_of_one_store_are_not_two_stores(lab):
+    """What is there by the first is not sent by the second, and stays."""
+    def hold(request):
+        if request.headers["Host"].startswith("localhost"):
+            wait_until(lambda: web.objects, "the first name has it")
+
+    with StoreDepot() as web:
+        web.on_request = hold
+        lab.path("film.bin").write_bytes(data := bytes_of(SMALL, 7))
+        other = web.url.replace("127.0.0.1", "localhost")
+        run = lab.start("put", "film.bin", "--to", web.url, "--to", other,
+                        "-o", "film.xnd", report=False).wait(PATIENCE)
+        assert run.rc == 1 and "by another name" in run.err, run
+        assert list(web.objects.values()) == [data]
+        assert web.n_puts() == 1
 
 
 # ---- servers that people run ----
@@ -368,7 +519,9 @@ def test_servers_that_people_run_take_a_file(lab, name, size):
 
 
 @pytest.mark.slow
-def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(lab):
+@pytest.mark.parametrize("id_is_known", [True, False])
+def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(
+        lab, id_is_known):
     with server(lab, "versitygw") as (endpoint, objects):
         def parts():
             return [p for p in (lab.folder / "objects").rglob("*")
@@ -386,6 +539,10 @@ def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(lab):
         run.kill()
         run.popen.wait()
         assert parts()
+        if not id_is_known:  # its answer was lost
+            path = lab.path("film.private.xnd")
+            path.write_text(re.sub(r"(pending \d+ \S+ \S+ -) \S+", r"\1 -",
+                                   path.read_text()))
         run = lab.xdownload(*words, report=False)
         assert_put(lab, run, data, objects())
         assert not parts()

@@ -38,6 +38,10 @@ class Refused(Exception):
         self.status, self.code, self.more = status, code, more
 
 
+class Unanswered(Exception):
+    """The client gets no answer, and waits until it has had enough."""
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # an answer is written in two parts
@@ -156,13 +160,20 @@ class Handler(BaseHTTPRequestHandler):
                 elif (self.command != "GET" or self.depot.is_private
                       or "Authorization" in self.headers):
                     self.verify(body)
-                if not name.startswith(f"{self.depot.bucket}/"):
+                if not f"{name}/".startswith(f"{self.depot.bucket}/"):
                     raise Refused(404, "NoSuchBucket")
                 getattr(self, f"on_{self.command}")(name, query, body)
             except Refused as e:
                 self.answer(e.status, (
                     f"<?xml version='1.0'?>\n<Error><Code>{e.code}</Code>"
                     f"{e.more}<Message>no</Message></Error>").encode())
+                return
+            except Unanswered:
+                pass
+            else:
+                return
+        self.rfile.read(1)
+        self.close_connection = True
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = serve
 
@@ -172,7 +183,24 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, ETag='"e"',
                     Content_Length=len(self.depot.objects[name]))
 
+    def list_uploads(self, query):
+        if self.depot.refuses_lists:
+            raise Refused(*self.depot.refuses_lists)
+        found = "".join(
+            f"<Upload><Key>{key[len(self.depot.bucket) + 1:]}</Key>"
+            f"<UploadId>{upload}</UploadId></Upload>"
+            for upload, key in self.depot.keys.items()
+            if upload in self.depot.uploads and
+            key.startswith(f"{self.depot.bucket}/{query['prefix']}"))
+        self.answer(200, (
+            "<?xml version='1.0' encoding='UTF-8'?>\n"
+            f"<ListMultipartUploadsResult xmlns='x'>{found}"
+            "</ListMultipartUploadsResult>").encode())
+
     def on_GET(self, name, query, body):
+        if "uploads" in query:
+            self.list_uploads(query)
+            return
         if name not in self.depot.objects:
             raise Refused(404, "NoSuchKey")
         data = self.depot.objects[name]
@@ -202,6 +230,10 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(200, ETag='"e"')
 
     def put(self, name, body):
+        if self.depot.late > 0:
+            self.depot.late -= 1
+            self.depot.delayed[name] = body
+            raise Unanswered
         if name in self.depot.objects and "If-None-Match" in self.headers:
             raise Refused(412, "PreconditionFailed")
         if not self.depot.loses:
@@ -209,8 +241,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def on_POST(self, name, query, body):
         if "uploads" in query:
-            upload = f"up/{len(self.depot.uploads) + 1}+="
+            upload = f"up/{len(self.depot.keys) + 1}+="
             self.depot.uploads[upload] = {}
+            self.depot.keys[upload] = name
+            if self.depot.loses_create:
+                self.depot.loses_create -= 1
+                raise Unanswered
             self.answer(200, (
                 "<?xml version='1.0' encoding='UTF-8'?>\n"
                 "<InitiateMultipartUploadResult xmlns='x'><Bucket>bkt</Bucket>"
@@ -246,11 +282,16 @@ class Handler(BaseHTTPRequestHandler):
 class S3Depot:
     def __init__(self, region="us-east-1", token=None, off=0, slow=0,
                  fails_completion=0, loses=False, bucket="bkt",
-                 is_private=False):
+                 is_private=False, late=0, loses_create=0):
         self.bucket, self.is_private = bucket, is_private
         self.region, self.token, self.off = region, token, off
         self.slow, self.fails_completion = slow, fails_completion
         self.loses = loses  # says yes, and keeps nothing
+        self.late = late    # so many objects are put late, and without an answer
+        self.delayed = {}   # those: see put_late()
+        self.loses_create = loses_create  # so many answers are never sent
+        self.refuses_lists = None  # a status and a code: of uploads
+        self.keys = {}      # of each upload that was ever begun
         self.objects, self.uploads, self.requests = {}, {}, []
         self.lock = threading.RLock()
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -266,6 +307,17 @@ class S3Depot:
         if query.get("uploadId") not in self.uploads:
             raise Refused(404, "NoSuchUpload")
         return self.uploads[query["uploadId"]]
+
+    def put_late(self, change=lambda data: data):
+        with self.lock:
+            for name, body in self.delayed.items():
+                self.objects.setdefault(name, change(body))
+            self.delayed.clear()
+
+    def count(self, method, more=""):
+        with self.lock:
+            return sum(r.startswith(method + " ") and more in r
+                       for r in self.requests)
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, args=(SHUTDOWN,),

@@ -86,6 +86,12 @@ class Faults:
         return 412
 
     @staticmethod
+    def is_late(h, body):
+        """It is put when put_late() says so; nobody gets an answer."""
+        h.store.delayed[h.path] = body
+        h.rfile.read(1)
+
+    @staticmethod
     def hangs_up(_h, _body):
         return None
 
@@ -217,6 +223,7 @@ class StoreDepot:
         assert fault is None or hasattr(Faults, fault), fault
         self.fault, self.rate = fault, rate
         self.objects, self.requests = {}, []
+        self.delayed = {}
         self.received = 0  # bytes of all bodies
         self.credentials, self.refused, self.location = [], {}, None
         self.wants_login = False
@@ -260,6 +267,11 @@ class StoreDepot:
     def __exit__(self, *_error):
         self.server.shutdown()
         self.server.server_close()
+
+    def put_late(self, change=lambda data: data):
+        for path, body in self.delayed.items():
+            self.objects[path] = change(body)
+        self.delayed.clear()
 
     def n_puts(self):
         return sum(command == "PUT" for command, _ in self.requests)

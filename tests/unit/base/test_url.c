@@ -66,6 +66,16 @@ START_TEST(a_url_falls_into_its_parts)
 }
 END_TEST
 
+START_TEST(a_url_that_keys_have_signed_is_known)
+{
+    struct xd_url u = parse("http://h/b/k?X-Amz-Date=d&X-Amz-Signature=00");
+
+    ck_assert(xd_url_is_presigned(&u));
+    u = parse("http://h/b/k?signature=00");
+    ck_assert(!xd_url_is_presigned(&u));
+}
+END_TEST
+
 START_TEST(each_scheme_is_known_in_either_case_with_its_own_port)
 {
     const struct {
@@ -484,6 +494,7 @@ int main(void)
     TCase *t = tcase_create("url");
 
     tcase_add_test(t, a_url_falls_into_its_parts);
+    tcase_add_test(t, a_url_that_keys_have_signed_is_known);
     tcase_add_test(t, each_scheme_is_known_in_either_case_with_its_own_port);
     tcase_add_test(t, a_path_may_be_missing_and_ends_at_query_and_fragment);
     tcase_add_test(t, a_local_file_has_no_host);

@@ -114,6 +114,37 @@ START_TEST(an_upload_that_is_not_complete_is_known)
 }
 END_TEST
 
+START_TEST(what_may_come_to_be_there_is_noted_for_a_run_that_goes_on)
+{
+    struct xd_inventory_note note;
+    uint64_t begin;
+
+    upload(false);
+    ck_assert(xd_inventory_is_unfinished(inventory, &note));
+    ck_assert_int_eq(
+        xd_inventory_begin(inventory, &note, false, "f.bin", 9, &err), 0);
+    ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[0], &err),
+                     0);
+    ck_assert(xd_inventory_has_pending(inventory));
+    xd_inventory_leave_pending(inventory, objects[1].manage);
+    ck_assert(xd_inventory_has_pending(inventory));
+    xd_inventory_leave_pending(inventory, objects[0].manage);
+    ck_assert(!xd_inventory_has_pending(inventory));
+    write_both(false);
+    reopen();
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &begin)->manage,
+                     objects[0].manage);
+    ck_assert_uint_eq(begin, 9);
+    ck_assert(xd_inventory_has_pending(inventory));
+    /* It is sent again. */
+    xd_inventory_leave_pending(inventory, objects[0].manage);
+    ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[0], &err),
+                     0);
+    ck_assert(xd_inventory_has_pending(inventory));
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &begin));
+}
+END_TEST
+
 START_TEST(what_others_may_read_is_not_opened)
 {
     struct xd_inventory *other;
@@ -157,6 +188,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, what_is_to_be_removed_is_noted);
     tcase_add_test(tcase, an_upload_that_is_not_complete_is_known);
+    tcase_add_test(tcase,
+                   what_may_come_to_be_there_is_noted_for_a_run_that_goes_on);
     tcase_add_test(tcase, what_others_may_read_is_not_opened);
     tcase_add_test(tcase, without_a_private_one_the_other_is_read);
     tcase_add_test(tcase, a_note_in_the_other_one_is_none);

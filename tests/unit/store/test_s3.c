@@ -95,14 +95,14 @@ static const struct put_row {
      {HEAD_200(5)},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
-     NO_NAMES,
+     HAS_NAMES,
      "there already"},
     {"one that came to be there",
      5,
      {HEAD_404, SEND(412, ERROR("PreconditionFailed"))},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
-     NO_NAMES,
+     HAS_NAMES,
      "there already"},
     {"likewise, of parts",
      8 * MIB + 1,
@@ -110,7 +110,7 @@ static const struct put_row {
       COMPLETE(412, ERROR("PreconditionFailed")), ABORT(204)},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
-     NO_NAMES,
+     HAS_NAMES,
      "there already"},
     {"where nobody may list, and it is not there",
      5,
@@ -122,14 +122,14 @@ static const struct put_row {
      {HEAD(403), {.asks = "GET " OBJECT, .code = 206, .length = 5}},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
-     NO_NAMES,
+     HAS_NAMES,
      "there already"},
     {"likewise, and it is empty",
      5,
      {HEAD(403), WHY(416, ERROR("InvalidRange"))},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
-     NO_NAMES,
+     HAS_NAMES,
      "there already"},
     {"where nobody may write",
      5,
@@ -410,7 +410,7 @@ static const struct put_row {
      {HEAD_404, CREATED, PART(1, 200), PART(2, 200), COMPLETED, HEAD_200(7)},
      XD_TASK_FAILED,
      XD_TASK_BAD,
-     HAS_UPLOAD,
+     HAS_NAMES,
      "7 of 8388609 bytes"},
 };
 
@@ -484,6 +484,12 @@ static const struct old_row {
      {HEAD(403),
       {.asks = "GET " OBJECT, .code = 206, .length = 7, .etag = "\"e\""}},
      .state = XD_TASK_DONE},
+    {XD_TASK_LOOK,
+     {0, 0},
+     {HEAD(403), WHY(403, ERROR("UserSuspended"))},
+     XD_TASK_FAILED,
+     XD_TASK_REFUSED,
+     "wrong with the account"},
     {XD_TASK_LOOK,
      {0, 0},
      {HEAD(403), WHY(403, ERROR("InvalidAccessKeyId"))},
@@ -703,17 +709,94 @@ START_TEST(an_object_is_looked_at_read_and_removed)
 }
 END_TEST
 
-START_TEST(nothing_is_aborted_without_an_upload)
+#define LIST(status, text) SAYS("GET /bkt?prefix=p%2Fk&uploads=", status, text)
+#define UPLOAD(key, id) \
+    "<Upload><Key>" key "</Key><UploadId>" id "</UploadId></Upload>"
+#define LISTED(uploads)                                                     \
+    LIST(200, "<?xml version='1.0'?><ListMultipartUploadsResult xmlns='x'>" \
+              "<Prefix>p/k</Prefix>" uploads "</ListMultipartUploadsResult>")
+#define NONE LISTED("")
+
+/* Of an upload that was begun, and of which no id has come. */
+static const struct list_row {
+    uint64_t size; /* 0: not known */
+    struct s3_line lines[20];
+    enum xd_task_state state;
+    enum xd_task_failure failure;
+} list_rows[] = {
+    {8 * MIB, {{.asks = NULL}}, .state = XD_TASK_DONE},
+    {0, {NONE}, .state = XD_TASK_DONE},
+    {8 * MIB + 1, {NONE}, .state = XD_TASK_DONE},
+    {0,
+     {LISTED(UPLOAD("p/k", "u/1")), ABORT(204), NONE},
+     .state = XD_TASK_DONE},
+    {0,
+     {LISTED(UPLOAD("p/k", "u/1")), ABORT(404), LISTED(UPLOAD("p/k", "u/2")),
+      LINE("DELETE " OBJECT "?uploadId=u%2F2", 204), NONE},
+     .state = XD_TASK_DONE},
+    {0,
+     {LISTED(UPLOAD("p/k1", "u/3") UPLOAD("p/k", "u/1") UPLOAD("p/k/", "u/4")),
+      ABORT(204), LISTED(UPLOAD("p/k1", "u/3"))},
+     .state = XD_TASK_DONE},
+    {0, {LISTED(UPLOAD("p/k", ""))}, .state = XD_TASK_DONE},
+    {0,
+     {LIST(200,
+           "<ListBucketResult>" UPLOAD("p/k", "u/1") "</ListBucketResult>")},
+     .state = XD_TASK_DONE},
+    {0, {LIST(200, "it works")}, .state = XD_TASK_DONE},
+    {0, {LIST(403, ERROR("AccessDenied"))}, .state = XD_TASK_DONE},
+    {0, {LIST(501, ERROR("NotImplemented"))}, .state = XD_TASK_DONE},
+    {0, {LIST(404, ERROR("NoSuchBucket"))}, .state = XD_TASK_DONE},
+    {0,
+     {LIST(503, ERROR("SlowDown"))},
+     .state = XD_TASK_FAILED,
+     XD_TASK_MAY_PASS},
+    {0, {LIST(0, NULL)}, .state = XD_TASK_FAILED, XD_TASK_MAY_PASS},
+    {0,
+     {LISTED(UPLOAD("p/k", "u/1")),
+      SAYS("DELETE " OBJECT "?uploadId=u%2F1", 403, ERROR("AccessDenied"))},
+     .state = XD_TASK_FAILED,
+     XD_TASK_REFUSED},
+};
+
+START_TEST(uploads_of_exactly_the_key_are_found_and_aborted)
 {
+    static char manage[] = MANAGE;
+    const struct list_row *row = &list_rows[_i];
+    const struct xd_object object = {.manage = manage, .size = row->size};
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t =
+        s3_task(s, XD_TASK_ABORT, &object, (struct xd_range){0, 0});
+    struct xd_task_result result;
+    int64_t now = SCRIPT_NOW;
+    struct xd_call call;
+
+    s3_play(t, row->lines, &now);
+    ck_assert(!xd_task_next(t, now, &call));
+    xd_task_result(t, &result);
+    ck_assert_int_eq(result.state, row->state);
+    if (row->state == XD_TASK_FAILED)
+        ck_assert_int_eq(result.failure, row->failure);
+    xd_task_free(t);
+    xd_store_free(s);
+}
+END_TEST
+
+/* A store that lists what was aborted is not asked without an end. */
+START_TEST(listing_uploads_comes_to_an_end)
+{
+    static const struct s3_line again[] = {
+        LISTED(UPLOAD("p/k", "u/1")), ABORT(204), {.asks = NULL}};
     static char manage[] = MANAGE;
     const struct xd_object object = {.manage = manage};
     struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
     struct xd_task *t =
         s3_task(s, XD_TASK_ABORT, &object, (struct xd_range){0, 0});
     struct xd_task_result result;
-    struct xd_call call;
+    int64_t now = SCRIPT_NOW;
 
-    ck_assert(!xd_task_next(t, SCRIPT_NOW, &call));
+    for (int i = 0; i < 8; i++)
+        s3_play(t, again, &now);
     xd_task_result(t, &result);
     ck_assert_int_eq(result.state, XD_TASK_DONE);
     xd_task_free(t);
@@ -876,7 +959,7 @@ START_TEST(an_upload_is_aborted_after_its_parts)
     s3_play(t, aborted, &now);
     xd_task_result(t, &result);
     ck_assert_int_eq(result.failure, XD_TASK_EXISTS);
-    check_names(result.object, NO_NAMES);
+    check_names(result.object, HAS_NAMES);
     xd_task_free(t);
     xd_store_free(s);
 }
@@ -1184,7 +1267,9 @@ int main(void)
     tcase_add_loop_test(tcase, an_object_is_put, 0, (int)N_OF(puts_of));
     tcase_add_loop_test(tcase, an_object_is_looked_at_read_and_removed, 0,
                         (int)N_OF(old_rows));
-    tcase_add_test(tcase, nothing_is_aborted_without_an_upload);
+    tcase_add_loop_test(tcase, uploads_of_exactly_the_key_are_found_and_aborted,
+                        0, (int)N_OF(list_rows));
+    tcase_add_test(tcase, listing_uploads_comes_to_an_end);
     tcase_add_loop_test(tcase, what_makes_no_sense_is_not_begun, 0,
                         (int)N_OF(orders));
     tcase_add_test(tcase, parts_go_out_beside_each_other);

@@ -90,6 +90,48 @@ START_TEST(a_text_that_just_fits_is_found)
 }
 END_TEST
 
+#define UPLOADS(inside) \
+    "<ListMultipartUploadsResult>" inside "</ListMultipartUploadsResult>"
+#define UPLOAD(inside) "<Upload>" inside "</Upload>"
+
+static const struct upload_row {
+    const char *text, *id;
+} upload_rows[] = {
+    {UPLOADS(UPLOAD("<Key>a&amp;b</Key><UploadId>1</UploadId>")), "1"},
+    {UPLOADS(UPLOAD("<UploadId>1</UploadId><Owner><ID>x</ID></Owner>"
+                    "<Key>a&amp;b</Key>")),
+     "1"},
+    {UPLOADS(UPLOAD("<Key>a&amp;bc</Key><UploadId>2</UploadId>")
+                 UPLOAD("<Key>a&amp;b</Key><UploadId>1</UploadId>")),
+     "1"},
+    {UPLOADS(UPLOAD("<UploadId>2</UploadId>")
+                 UPLOAD("<Key>a&amp;b</Key><UploadId>1</UploadId>")),
+     "1"},
+    {UPLOADS("<Key>a&amp;b</Key><UploadId>1</UploadId>"), ""},
+    {UPLOADS("<Other>" UPLOAD(
+         "<Key>a&amp;b</Key><UploadId>1</UploadId>") "</Other>"),
+     ""},
+    {UPLOADS(UPLOAD("<Owner><Key>a&amp;b</Key></Owner><UploadId>1</UploadId>")),
+     ""},
+    {UPLOADS(UPLOAD("<Key>a&amp;b</Key>")), ""},
+    {UPLOADS(UPLOAD("<Key>a&amp;b</Key><UploadId/>")), ""},
+    {"<ListMultipartUploadsResult><Upload><Key>a&amp;b</Key><UploadId>1", ""},
+    {"<E>" UPLOAD("<Key>a&amp;b</Key><UploadId>1</UploadId>") "</E>", ""},
+    {"", ""},
+};
+
+START_TEST(the_upload_of_a_key_is_found)
+{
+    const struct upload_row *row = &upload_rows[_i];
+    char id[8];
+    bool has_one =
+        xd_s3_xml_upload(xd_span_of(row->text), "a&b", id, sizeof id);
+
+    ck_assert_str_eq(id, row->id);
+    ck_assert_int_eq(has_one, row->id[0] != '\0');
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("s3_xml");
@@ -97,5 +139,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_words_of_an_answer_are_found, 0,
                         (int)N_OF(rows));
     tcase_add_test(tcase, a_text_that_just_fits_is_found);
+    tcase_add_loop_test(tcase, the_upload_of_a_key_is_found, 0,
+                        (int)N_OF(upload_rows));
     return run_suite("store/s3_xml", tcase);
 }

@@ -439,7 +439,7 @@ static void answer(const struct turn *turn, unsigned id, const char *body,
     xd_task_answered(task, id, &a);
 }
 
-/* The last call's object is in the result from PUT on, unless it is another's. */
+/* The last call's object is in the result from PUT on, or if it is there already. */
 static void check_object(const struct row *row, const struct turn *last)
 {
     const struct xd_task_result r = result();
@@ -447,8 +447,8 @@ static void check_object(const struct row *row, const struct turn *last)
 
     for (const struct turn *t = row->turns; t < last; t++)
         was_sent |= strcmp(t->call, PUT_X) == 0;
-    if (row->kind == XD_TASK_PUT &&
-        (!was_sent || row->failure == XD_TASK_EXISTS)) {
+    if (row->kind == XD_TASK_PUT && !was_sent &&
+        row->failure != XD_TASK_EXISTS) {
         ck_assert_ptr_null(r.object->manage);
         ck_assert_ptr_null(r.object->read);
         return;
