@@ -26,6 +26,10 @@
  * than what the scheduler takes for the end of one (sched/tiers.c): it would set aside
  * those that wait, too. */
 #define HANGS (19 * XD_SECOND / 10)
+
+/* And so long another node, that is to ask it, has kept a request waiting: alone its
+ * silence is that of a line with many clients. */
+#define WAITS (3 * XD_SECOND / 2)
 #define MOMENT (XD_SECOND / 2)
 
 /* What is known of one, from all of its addresses. */
@@ -86,7 +90,8 @@ static double least_rate(const struct view *views, size_t n)
     return SLOW * known[n_known / 2];
 }
 
-void xd_via_note_avoided(struct xd_via *v, xd_usec now)
+void xd_via_note_avoided(struct xd_via *v, const bool *is_waited_for,
+                         xd_usec now)
 {
     const size_t n = v->mesh->n_nodes;
     struct view views[XD_MESH_NODES_MAX];
@@ -105,7 +110,7 @@ void xd_via_note_avoided(struct xd_via *v, xd_usec now)
         const bool is_slow = views[i].rate >= 0 && views[i].rate < least;
         const bool hangs = views[i].since > 0 && now - views[i].since >= HANGS;
 
-        if (hangs && now - last < MOMENT)
+        if (hangs && is_waited_for[i] && now - last < MOMENT)
             v->hung_at[i] = now;
         else if (views[i].sent > v->hung_at[i])
             v->hung_at[i] = 0;
@@ -113,33 +118,63 @@ void xd_via_note_avoided(struct xd_via *v, xd_usec now)
     }
 }
 
-/* Of nodes that were to ask one that is avoided now. */
+/* Which node another one was to ask for what a request waits for; n_nodes: it does
+ * not wait, or was to ask none. */
+static size_t waits_for(const struct xd_via *v, const struct xd_worker *w,
+                        const struct xd_lane *lane)
+{
+    size_t named;
+
+    if (lane->state != LANE_RUNNING || !lane->source ||
+        lane->in.reported > lane->range.begin)
+        return v->mesh->n_nodes;
+    named = xd_via_named(v, xd_source_via(lane->source), lane->range.begin);
+    return named == w->depot->node ? v->mesh->n_nodes : named;
+}
+
+static void note_waits_locked(const struct xd_engine *e,
+                              const struct xd_worker *w, bool *is_waited_for,
+                              xd_usec now)
+{
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        const struct xd_lane *lane = &w->lanes[i];
+        const size_t node = waits_for(e->depots.via, w, lane);
+
+        if (node < e->depots.via->mesh->n_nodes && now - lane->queued >= WAITS)
+            is_waited_for[node] = true;
+    }
+}
+
 static void stop_waiting_locked(struct xd_engine *e, struct xd_worker *w)
 {
     const struct xd_via *v = e->depots.via;
 
     for (unsigned i = 0; i < w->n_lanes; i++) {
-        struct xd_lane *lane = &w->lanes[i];
-        size_t named;
+        const size_t node = waits_for(v, w, &w->lanes[i]);
 
-        if (lane->state != LANE_RUNNING || !lane->source ||
-            lane->in.reported > lane->range.begin)
-            continue;
-        named = xd_via_named(v, xd_source_via(lane->source), lane->range.begin);
-        if (named != w->depot->node && v->avoids[named])
-            xd_lanes_stop_locked(e, lane);
+        if (node < v->mesh->n_nodes && v->avoids[node])
+            xd_lanes_stop_locked(e, &w->lanes[i]);
     }
+}
+
+static bool serves_node(const struct xd_worker *w)
+{
+    return w->depot && w->depot->node_id;
 }
 
 void xd_via_watch_locked(struct xd_engine *e, xd_usec now)
 {
     struct xd_via *v = e->depots.via;
+    bool is_waited_for[XD_MESH_NODES_MAX] = {false};
 
     if (!v || v->mesh->hops < 2 || now - v->watched_at < LOOKS_EVERY)
         return;
     v->watched_at = now;
-    xd_via_note_avoided(v, now);
     for (unsigned i = 0; i < e->workers.n; i++)
-        if (e->workers.list[i]->depot && e->workers.list[i]->depot->node_id)
+        if (serves_node(e->workers.list[i]))
+            note_waits_locked(e, e->workers.list[i], is_waited_for, now);
+    xd_via_note_avoided(v, is_waited_for, now);
+    for (unsigned i = 0; i < e->workers.n; i++)
+        if (serves_node(e->workers.list[i]))
             stop_waiting_locked(e, e->workers.list[i]);
 }

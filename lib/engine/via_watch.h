@@ -10,6 +10,8 @@
 #ifndef XD_ENGINE_VIA_WATCH_H
 #define XD_ENGINE_VIA_WATCH_H
 
+#include <stdbool.h>
+
 #include "base/time.h"
 
 struct xd_engine;
@@ -19,7 +21,9 @@ struct xd_via;
  * engine.lock. */
 void xd_via_watch_locked(struct xd_engine *e, xd_usec now);
 
-/* The first half of that: note which they are. */
-void xd_via_note_avoided(struct xd_via *v, xd_usec now);
+/* A part of that: note which they are; of each node whether a request to another one
+ * waits for it. */
+void xd_via_note_avoided(struct xd_via *v, const bool *is_waited_for,
+                         xd_usec now);
 
 #endif

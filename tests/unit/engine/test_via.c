@@ -219,6 +219,8 @@ START_TEST(node_that_misleads_others_is_named_to_none)
 }
 END_TEST
 
+static const bool waited_for[] = {true, true, true, true};
+
 /* Each was asked for ten seconds. */
 static void note_rates(const double *rates)
 {
@@ -227,7 +229,7 @@ static void note_rates(const double *rates)
         via->depots[i]->bytes_received =
             (uint64_t)(10 * rates[via->depots[i]->node]);
     }
-    xd_via_note_avoided(via, XD_SECOND);
+    xd_via_note_avoided(via, waited_for, XD_SECOND);
 }
 
 START_TEST(node_that_is_far_slower_than_the_others_is_named_to_none)
@@ -261,20 +263,22 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
             via->depots[i]->last_byte_at = now - 2 * XD_SECOND;
-    xd_via_note_avoided(via, now);
+    xd_via_note_avoided(via, waited_for, now);
     ck_assert(!via->avoids[2]); /* all are silent */
     via->depots[0]->last_byte_at = now;
-    xd_via_note_avoided(via, now);
+    xd_via_note_avoided(via, (const bool[]){true, true, false, true}, now);
+    ck_assert(!via->avoids[2]); /* no other node waits */
+    xd_via_note_avoided(via, waited_for, now);
     ck_assert(via->avoids[2] && !via->avoids[0] && !via->avoids[1]);
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
             via->depots[i]->lanes_busy = 0;
-    xd_via_note_avoided(via, now + 1);
+    xd_via_note_avoided(via, waited_for, now + 1);
     ck_assert(via->avoids[2]); /* until it sends something */
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
             via->depots[i]->last_byte_at = now + 2;
-    xd_via_note_avoided(via, now + 3);
+    xd_via_note_avoided(via, waited_for, now + 3);
     ck_assert(!via->avoids[2]);
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2) {
@@ -282,12 +286,12 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
             via->depots[i]->busy_since = now - XD_SECOND;
             via->depots[i]->last_byte_at = now - 9 * XD_SECOND;
         }
-    xd_via_note_avoided(via, now);
+    xd_via_note_avoided(via, waited_for, now);
     ck_assert(!via->avoids[2]); /* it was not asked for long */
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
             via->depots[i]->lanes_busy = 0;
-    xd_via_note_avoided(via, now + XD_SECOND);
+    xd_via_note_avoided(via, waited_for, now + XD_SECOND);
     ck_assert(!via->avoids[2]); /* or is not at all */
 }
 END_TEST
@@ -302,7 +306,7 @@ START_TEST(a_short_time_and_few_nodes_say_nothing_of_rates)
             via->depots[i]->busy_time = 9 * XD_SECOND;
             via->depots[i]->bytes_received = 1;
         }
-    xd_via_note_avoided(via, XD_SECOND);
+    xd_via_note_avoided(via, waited_for, XD_SECOND);
     ck_assert(!via->avoids[0]);
     note_rates(rates);
     ck_assert(via->avoids[0] && !via->avoids[1]);
