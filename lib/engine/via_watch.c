@@ -22,14 +22,19 @@
 /* A median of fewer says nothing. */
 #define LEAST_NODES 3
 
-/* A node has sent nothing for so long, and another has a moment ago.  A little less
+/* A node has sent nothing for so long, and most others have a moment ago.  A little less
  * than what the scheduler takes for the end of one (sched/tiers.c): it would set aside
  * those that wait, too. */
 #define HANGS (19 * XD_SECOND / 10)
 
-/* And so long another node, that is to ask it, has kept a request waiting: alone its
+/* In a cold mesh all nodes are silent for seconds, until the first chunks have come;
+ * this many bytes of one tell that it is past that. */
+#define WARM ((uint64_t)2 << 20)
+
+/* And so long so many others, which are to ask it, have kept a request waiting: alone its
  * silence is that of a line with many clients. */
 #define WAITS (3 * XD_SECOND / 2)
+#define LEAST_WAITING 2
 #define MOMENT (XD_SECOND / 2)
 
 /* What is known of one, from all of its addresses. */
@@ -38,6 +43,7 @@ struct view {
                       for too short a time */
     xd_usec since; /* the last byte of it, or when it was asked; 0: it is not */
     xd_usec sent;  /* the last byte */
+    uint64_t bytes;
 };
 
 static void look(struct view *view, const struct xd_depot *d, xd_usec now)
@@ -49,6 +55,7 @@ static void look(struct view *view, const struct xd_depot *d, xd_usec now)
     const xd_usec since =
         d->last_byte_at > d->busy_since ? d->last_byte_at : d->busy_since;
 
+    view->bytes += d->bytes_received;
     if (rate > view->rate)
         view->rate = rate;
     if (is_busy && since > view->since)
@@ -90,27 +97,28 @@ static double least_rate(const struct view *views, size_t n)
     return SLOW * known[n_known / 2];
 }
 
-void xd_via_note_avoided(struct xd_via *v, const bool *is_waited_for,
+void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
                          xd_usec now)
 {
     const size_t n = v->mesh->n_nodes;
     struct view views[XD_MESH_NODES_MAX];
-    xd_usec last = 0;
-    size_t number = 0;
+    size_t number = 0, n_sending = 0, n_asked = 0;
     double least;
 
     for (size_t i = 0; i < n; i++) {
         views[i] = view_of(v, number, v->mesh->nodes[i].n_addresses, now);
         number += v->mesh->nodes[i].n_addresses;
-        if (views[i].sent > last)
-            last = views[i].sent;
+        n_asked += views[i].since > 0;
+        n_sending += views[i].sent > 0 && now - views[i].sent < MOMENT;
     }
     least = least_rate(views, n);
     for (size_t i = 0; i < n; i++) {
         const bool is_slow = views[i].rate >= 0 && views[i].rate < least;
-        const bool hangs = views[i].since > 0 && now - views[i].since >= HANGS;
+        const bool hangs = views[i].since > 0 && views[i].bytes >= WARM &&
+                           now - views[i].since >= HANGS;
 
-        if (hangs && is_waited_for[i] && now - last < MOMENT)
+        if (hangs && n_waiting[i] >= LEAST_WAITING &&
+            3 * n_sending >= 2 * (n_asked - 1))
             v->hung_at[i] = now;
         else if (views[i].sent > v->hung_at[i])
             v->hung_at[i] = 0;
@@ -132,17 +140,23 @@ static size_t waits_for(const struct xd_via *v, const struct xd_worker *w,
     return named == w->depot->node ? v->mesh->n_nodes : named;
 }
 
-static void note_waits_locked(const struct xd_engine *e,
-                              const struct xd_worker *w, bool *is_waited_for,
-                              xd_usec now)
+/* Whether the worker's node keeps a request waiting for that one. */
+static bool waits_locked(const struct xd_engine *e, const struct xd_worker *w,
+                         size_t node, xd_usec now)
 {
-    for (unsigned i = 0; i < w->n_lanes; i++) {
-        const struct xd_lane *lane = &w->lanes[i];
-        const size_t node = waits_for(e->depots.via, w, lane);
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        if (waits_for(e->depots.via, w, &w->lanes[i]) == node &&
+            now - w->lanes[i].queued >= WAITS)
+            return true;
+    return false;
+}
 
-        if (node < e->depots.via->mesh->n_nodes && now - lane->queued >= WAITS)
-            is_waited_for[node] = true;
-    }
+static void count_waiting_locked(const struct xd_engine *e,
+                                 const struct xd_worker *w, unsigned *n_waiting,
+                                 xd_usec now)
+{
+    for (size_t i = 0; i < e->depots.via->mesh->n_nodes; i++)
+        n_waiting[i] += waits_locked(e, w, i, now);
 }
 
 static void stop_waiting_locked(struct xd_engine *e, struct xd_worker *w)
@@ -165,15 +179,15 @@ static bool serves_node(const struct xd_worker *w)
 void xd_via_watch_locked(struct xd_engine *e, xd_usec now)
 {
     struct xd_via *v = e->depots.via;
-    bool is_waited_for[XD_MESH_NODES_MAX] = {false};
+    unsigned n_waiting[XD_MESH_NODES_MAX] = {0};
 
     if (!v || v->mesh->hops < 2 || now - v->watched_at < LOOKS_EVERY)
         return;
     v->watched_at = now;
     for (unsigned i = 0; i < e->workers.n; i++)
         if (serves_node(e->workers.list[i]))
-            note_waits_locked(e, e->workers.list[i], is_waited_for, now);
-    xd_via_note_avoided(v, is_waited_for, now);
+            count_waiting_locked(e, e->workers.list[i], n_waiting, now);
+    xd_via_note_avoided(v, n_waiting, now);
     for (unsigned i = 0; i < e->workers.n; i++)
         if (serves_node(e->workers.list[i]))
             stop_waiting_locked(e, e->workers.list[i]);

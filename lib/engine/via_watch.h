@@ -10,8 +10,6 @@
 #ifndef XD_ENGINE_VIA_WATCH_H
 #define XD_ENGINE_VIA_WATCH_H
 
-#include <stdbool.h>
-
 #include "base/time.h"
 
 struct xd_engine;
@@ -21,9 +19,9 @@ struct xd_via;
  * engine.lock. */
 void xd_via_watch_locked(struct xd_engine *e, xd_usec now);
 
-/* A part of that: note which they are; of each node whether a request to another one
- * waits for it. */
-void xd_via_note_avoided(struct xd_via *v, const bool *is_waited_for,
+/* A part of that: note which they are; of each node at how many others requests wait
+ * for it. */
+void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
                          xd_usec now);
 
 #endif

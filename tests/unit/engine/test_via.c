@@ -219,7 +219,7 @@ START_TEST(node_that_misleads_others_is_named_to_none)
 }
 END_TEST
 
-static const bool waited_for[] = {true, true, true, true};
+static const unsigned waited_for[] = {2, 2, 2, 2};
 
 /* Each was asked for ten seconds. */
 static void note_rates(const double *rates)
@@ -257,6 +257,7 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
 
     for (size_t i = 0; i < via->n_depots; i++) {
         via->depots[i]->lanes_busy = 1;
+        via->depots[i]->bytes_received = UINT64_C(2) << 20;
         via->depots[i]->busy_since = now - 2 * XD_SECOND;
         via->depots[i]->last_byte_at = now - XD_SECOND;
     }
@@ -266,8 +267,13 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
     xd_via_note_avoided(via, waited_for, now);
     ck_assert(!via->avoids[2]); /* all are silent */
     via->depots[0]->last_byte_at = now;
-    xd_via_note_avoided(via, (const bool[]){true, true, false, true}, now);
-    ck_assert(!via->avoids[2]); /* no other node waits */
+    xd_via_note_avoided(via, waited_for, now);
+    ck_assert(!via->avoids[2]); /* most are */
+    for (size_t i = 0; i < via->n_depots; i++)
+        if (via->depots[i]->node != 2)
+            via->depots[i]->last_byte_at = now;
+    xd_via_note_avoided(via, (const unsigned[]){2, 2, 1, 2}, now);
+    ck_assert(!via->avoids[2]); /* one node waits */
     xd_via_note_avoided(via, waited_for, now);
     ck_assert(via->avoids[2] && !via->avoids[0] && !via->avoids[1]);
     for (size_t i = 0; i < via->n_depots; i++)
@@ -285,6 +291,8 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
             via->depots[i]->lanes_busy = 1;
             via->depots[i]->busy_since = now - XD_SECOND;
             via->depots[i]->last_byte_at = now - 9 * XD_SECOND;
+        } else {
+            via->depots[i]->last_byte_at = now + XD_SECOND;
         }
     xd_via_note_avoided(via, waited_for, now);
     ck_assert(!via->avoids[2]); /* it was not asked for long */
