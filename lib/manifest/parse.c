@@ -103,12 +103,9 @@ static int read_text(struct xd_builder *b, struct xd_input *in,
 }
 
 /* The format that the root element is of; NULL: of none.
- * Errors: MANIFEST (there is no such element, or its tag is not whole), NOMEM. */
+ * Errors: MANIFEST (there is no such element), NOMEM. */
 static int find_format(struct xd_span text, const struct xd_format **out)
 {
-    /* To libxml2 a tag that the text ends within is one. */
-    while (text.len > 0 && text.s[text.len - 1] != '>')
-        text.len--;
     struct xd_builder b;
     struct xd_xml_root root;
     struct xd_input in;
@@ -137,6 +134,14 @@ int xd_manifest_recognise(const void *data, size_t len)
     return rc == 0 && format != NULL;
 }
 
+/* To libxml2 a tag that the text ends within is one. */
+static struct xd_span whole_tags(struct xd_span text)
+{
+    while (text.len > 0 && text.s[text.len - 1] != '>')
+        text.len--;
+    return text;
+}
+
 bool xd_manifest_may_begin(const void *data, size_t len)
 {
     struct xd_builder b = {0};
@@ -145,7 +150,8 @@ bool xd_manifest_may_begin(const void *data, size_t len)
     if (len < 3 || text.len == 0)
         return true;
     return text.s[0] == '<' && !xd_is_html(text.s, text.len) &&
-           (find_format(xd_span(data, len), &format) != 0 || format != NULL);
+           (find_format(whole_tags(xd_span(data, len)), &format) != 0 ||
+            format != NULL);
 }
 
 int xd_manifest_parse_input(struct xd_manifest **out, struct xd_input *in,
