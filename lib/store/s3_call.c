@@ -137,6 +137,19 @@ void xd_s3_done(struct xd_s3_task *t)
     t->state = XD_TASK_DONE;
 }
 
+void xd_s3_name_upload(struct xd_s3_task *t, const char *id)
+{
+    t->object.upload = xd_strdup(id);
+    if (!t->object.upload)
+        xd_s3_fail_nomem(t);
+}
+
+void xd_s3_forget_upload(struct xd_s3_task *t)
+{
+    xd_free(t->object.upload);
+    t->object.upload = NULL;
+}
+
 void xd_s3_fail(struct xd_s3_task *t, const struct xd_s3_failure *failure)
 {
     t->failure = *failure;

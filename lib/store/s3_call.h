@@ -122,6 +122,11 @@ void xd_s3_end_call(struct xd_s3_task *t, struct xd_s3_slot *slot);
 
 void xd_s3_done(struct xd_s3_task *t);
 
+/* The upload of its object has that id; without memory the task fails.  And it has
+ * none any more. */
+void xd_s3_name_upload(struct xd_s3_task *t, const char *id);
+void xd_s3_forget_upload(struct xd_s3_task *t);
+
 /* The task ends.  If an object of that name is there, an upload is aborted before. */
 void xd_s3_fail(struct xd_s3_task *t, const struct xd_s3_failure *failure);
 void xd_s3_fail_with(struct xd_s3_task *t, enum xd_task_failure kind,

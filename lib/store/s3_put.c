@@ -240,10 +240,8 @@ static void created(struct xd_s3_task *t, struct xd_s3_slot *slot,
                         "its answer names no upload: is s3-endpoint one of "
                         "S3?");
     } else {
-        t->object.upload = xd_strdup(id);
         t->step = XD_S3_SENDS_PARTS;
-        if (!t->object.upload)
-            xd_s3_fail_nomem(t);
+        xd_s3_name_upload(t, id);
     }
 }
 
@@ -326,12 +324,6 @@ static void completed(struct xd_s3_task *t, struct xd_s3_slot *slot,
         xd_s3_fail(t, &failure);
 }
 
-static void forget_upload(struct xd_s3_task *t)
-{
-    xd_free(t->object.upload);
-    t->object.upload = NULL;
-}
-
 void xd_s3_put_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
                         const struct xd_answer *answer)
 {
@@ -344,7 +336,7 @@ void xd_s3_put_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
     } else if (t->step == XD_S3_COMPLETES) {
         completed(t, slot, answer);
     } else {
-        forget_upload(t);
+        xd_s3_forget_upload(t);
         t->state = XD_TASK_FAILED;
     }
 }
@@ -356,7 +348,7 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
         return;
     }
     if (!t->is_in_doubt)
-        forget_upload(t);
+        xd_s3_forget_upload(t);
     if (size != t->order.size) {
         xd_s3_fail_with(t, XD_TASK_BAD,
                         "it says that all is there, and has %" PRIu64
@@ -364,7 +356,7 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
                         size, t->order.size);
         return;
     }
-    forget_upload(t);
+    xd_s3_forget_upload(t);
     t->object.validator = etag ? xd_strdup(etag) : NULL;
     if (etag && !t->object.validator)
         xd_s3_fail_nomem(t);
@@ -384,7 +376,7 @@ void xd_s3_put_missing(struct xd_s3_task *t)
     }
     t->is_in_doubt = false;
     if (t->upload_is_gone) {
-        forget_upload(t);
+        xd_s3_forget_upload(t);
     } else if (t->object.upload && xd_s3_try_again(t, &t->tries, &t->doubt)) {
         t->step = XD_S3_COMPLETES;
         return;

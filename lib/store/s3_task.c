@@ -405,9 +405,7 @@ static void listed(struct xd_s3_task *t, struct xd_s3_slot *slot,
             xd_s3_done(t);
     } else if (xd_s3_xml_upload(body, t->key, id, sizeof id)) {
         t->step = XD_S3_ABORTS;
-        t->object.upload = xd_strdup(id);
-        if (!t->object.upload)
-            xd_s3_fail_nomem(t);
+        xd_s3_name_upload(t, id);
     } else {
         xd_s3_done(t);
     }
@@ -421,8 +419,7 @@ static void was_removed(struct xd_s3_task *t)
         xd_s3_done(t);
         return;
     }
-    xd_free(t->object.upload);
-    t->object.upload = NULL;
+    xd_s3_forget_upload(t);
     t->step = XD_S3_LISTS;
 }
 
