@@ -199,6 +199,15 @@ struct xd_range xd_via_chunk(const struct xd_via *v,
                          f->range);
 }
 
+size_t xd_via_chunk_of(const struct xd_via *v, const struct xd_via_file *f,
+                       uint64_t byte)
+{
+    const size_t chunk = (size_t)((byte - f->range.begin) / v->mesh->chunk);
+
+    XD_ASSERT(chunk < f->n_chunks);
+    return chunk;
+}
+
 static const uint32_t *owners_of(const struct xd_via *v,
                                  const struct xd_via_file *f, size_t i)
 {
@@ -401,15 +410,6 @@ static const char *name_owner(const struct xd_via *v,
     return instead;
 }
 
-static size_t chunk_of(const struct xd_via *v, const struct xd_via_file *f,
-                       uint64_t byte)
-{
-    const size_t chunk = (size_t)((byte - f->range.begin) / v->mesh->chunk);
-
-    XD_ASSERT(chunk < f->n_chunks);
-    return chunk;
-}
-
 /* Returns where it ends. */
 static size_t add_field(char out[XD_VIA_FIELDS], size_t at, const char *name,
                         const char *value)
@@ -425,7 +425,7 @@ void xd_via_fields(const struct xd_depots *d, const struct xd_via_file *f,
                    uint64_t byte, char out[XD_VIA_FIELDS])
 {
     const struct xd_via *v = d->via;
-    const size_t chunk = chunk_of(v, f, byte);
+    const size_t chunk = xd_via_chunk_of(v, f, byte);
     const char *instead = name_owner(v, f, chunk);
     size_t at = 0;
 
@@ -440,13 +440,13 @@ void xd_via_fields(const struct xd_depots *d, const struct xd_via_file *f,
 size_t xd_via_named(const struct xd_via *v, const struct xd_via_file *f,
                     uint64_t byte)
 {
-    return f->named[chunk_of(v, f, byte)].last;
+    return f->named[xd_via_chunk_of(v, f, byte)].last;
 }
 
 bool xd_via_was_named(const struct xd_via *v, const struct xd_via_file *f,
                       uint64_t byte, size_t node)
 {
-    const size_t chunk = chunk_of(v, f, byte), n = v->mesh->n_nodes;
+    const size_t chunk = xd_via_chunk_of(v, f, byte), n = v->mesh->n_nodes;
     unsigned ranked[XD_MESH_NODES_MAX];
     size_t rank = 0;
 

@@ -130,6 +130,10 @@ int xd_via_add(struct xd_depots *d, struct xd_range range,
 struct xd_range xd_via_chunk(const struct xd_via *v,
                              const struct xd_via_file *f, size_t i);
 
+/* Which chunk a byte of the file is in. */
+size_t xd_via_chunk_of(const struct xd_via *v, const struct xd_via_file *f,
+                       uint64_t byte);
+
 /* In which tier `depot` holds chunk `i` of the file. */
 uint8_t xd_via_tier(const struct xd_via *v, const struct xd_via_file *f,
                     size_t i, const struct xd_depot *depot);

@@ -140,23 +140,29 @@ static size_t waits_for(const struct xd_via *v, const struct xd_worker *w,
     return named == w->depot->node ? v->mesh->n_nodes : named;
 }
 
-/* Whether the worker's node keeps a request waiting for that one. */
-static bool waits_locked(const struct xd_engine *e, const struct xd_worker *w,
-                         size_t node, xd_usec now)
+/* Whether one of its first `n` requests has waited for that node. */
+static bool waits_locked(const struct xd_via *v, const struct xd_worker *w,
+                         unsigned n, size_t node, xd_usec now)
 {
-    for (unsigned i = 0; i < w->n_lanes; i++)
-        if (waits_for(e->depots.via, w, &w->lanes[i]) == node &&
+    for (unsigned i = 0; i < n; i++)
+        if (waits_for(v, w, &w->lanes[i]) == node &&
             now - w->lanes[i].queued >= WAITS)
             return true;
     return false;
 }
 
-static void count_waiting_locked(const struct xd_engine *e,
+/* Each node once, for which it keeps requests waiting. */
+static void count_waiting_locked(const struct xd_via *v,
                                  const struct xd_worker *w, unsigned *n_waiting,
                                  xd_usec now)
 {
-    for (size_t i = 0; i < e->depots.via->mesh->n_nodes; i++)
-        n_waiting[i] += waits_locked(e, w, i, now);
+    for (unsigned i = 0; i < w->n_lanes; i++) {
+        const size_t node = waits_for(v, w, &w->lanes[i]);
+
+        if (node < v->mesh->n_nodes && !waits_locked(v, w, i, node, now) &&
+            waits_locked(v, w, i + 1, node, now))
+            n_waiting[node]++;
+    }
 }
 
 static void stop_waiting_locked(struct xd_engine *e, struct xd_worker *w)
@@ -176,19 +182,26 @@ static bool serves_node(const struct xd_worker *w)
     return w->depot && w->depot->node_id;
 }
 
-void xd_via_watch_locked(struct xd_engine *e, xd_usec now)
+static void watch_locked(struct xd_engine *e, xd_usec now)
 {
     struct xd_via *v = e->depots.via;
     unsigned n_waiting[XD_MESH_NODES_MAX] = {0};
 
-    if (!v || v->mesh->hops < 2 || now - v->watched_at < LOOKS_EVERY)
-        return;
-    v->watched_at = now;
     for (unsigned i = 0; i < e->workers.n; i++)
         if (serves_node(e->workers.list[i]))
-            count_waiting_locked(e, e->workers.list[i], n_waiting, now);
+            count_waiting_locked(v, e->workers.list[i], n_waiting, now);
     xd_via_note_avoided(v, n_waiting, now);
     for (unsigned i = 0; i < e->workers.n; i++)
         if (serves_node(e->workers.list[i]))
             stop_waiting_locked(e, e->workers.list[i]);
+}
+
+void xd_via_watch_locked(struct xd_engine *e, xd_usec now)
+{
+    struct xd_via *v = e->depots.via;
+
+    if (!v || v->mesh->hops < 2 || now - v->watched_at < LOOKS_EVERY)
+        return;
+    v->watched_at = now;
+    watch_locked(e, now);
 }

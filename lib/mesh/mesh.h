@@ -52,7 +52,8 @@
                                     file; absent: it gave none */
 #define XD_MESH_OWNER \
     "Xd-Owner" /* id of the node that is to ask the origin for
-                                    the chunk: the first by rank that lives */
+                                    the chunk: the first by rank that lives, and
+                                    is not passed over (XD_MESH_INSTEAD) */
 #define XD_MESH_INSTEAD \
     "Xd-Instead"               /* id of a node that ranks before that one, and
                                   from which other nodes have what is wrong, or

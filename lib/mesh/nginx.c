@@ -386,12 +386,13 @@ static void put_peers(struct writer *w)
         if (n != w->self && plain_address(n) != NULL)
             xd_text_addf(&w->t, "        0:%s http://node_%zu;\n", n->id, i);
     }
-    xd_text_addf(&w->t,
-                 "    }\n\n    # What nodes have from one that sends wrong "
-                 "bytes stays where it is; a\n    # client that has found that "
-                 "out names it, and they fetch the chunk once more.\n"
-                 "    map $http_xd_instead $xd_instead {\n"
-                 "        default \"\";\n");
+    xd_text_addf(
+        &w->t, "    }\n\n    # What nodes have from one that sends wrong "
+               "bytes, or wait for from one that\n    # hangs, stays where it "
+               "is; a client that has found that out names it, and\n    # they "
+               "fetch the chunk once more.\n"
+               "    map $http_xd_instead $xd_instead {\n"
+               "        default \"\";\n");
     for (size_t i = 0; i < w->m->n_nodes; i++)
         xd_text_addf(&w->t, "        %s \" instead of %s\";\n",
                      w->m->nodes[i].id, w->m->nodes[i].id);

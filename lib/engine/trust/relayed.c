@@ -51,8 +51,7 @@ static void distrust_lanes_locked(struct xd_engine *e, struct xd_depot *depot,
 static struct xd_range chunk_of(const struct xd_via *v,
                                 const struct xd_via_file *f, uint64_t byte)
 {
-    return xd_via_chunk(v, f,
-                        (size_t)((byte - f->range.begin) / v->mesh->chunk));
+    return xd_via_chunk(v, f, xd_via_chunk_of(v, f, byte));
 }
 
 /* What has come, and nothing has proved. */
