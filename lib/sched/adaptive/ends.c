@@ -54,7 +54,7 @@ static double rate_of(const struct xd_adaptive *p, const struct xd_flow *f)
 {
     double rate = p->forecasts[f->depot].rate;
     double own = xd_flow_shares(p, f) ? 0 : f->forecast.rate;
-    double left = xd_flow_left(f), owed = p->depots[f->depot].owed, share;
+    double left = xd_flow_owes(p, f), owed = p->depots[f->depot].owed, share;
 
     if (xd_connections_bound(p, f->depot) && rate > 0)
         return own > 0 ? own : xd_rate_of_lane(p, f->depot);

@@ -123,7 +123,7 @@ static void count_flows(struct xd_adaptive *p)
         d->far_at = f->asked_at + XD_FAR;
         p->wake_at = xd_earlier(p->wake_at, far_at(p, f));
         if (overdue_at > p->now) {
-            d->owed += xd_flow_left(f);
+            d->owed += xd_flow_owes(p, f);
             p->wake_at = xd_earlier(p->wake_at, overdue_at);
             continue;
         }

@@ -580,14 +580,14 @@ END_TEST
 
 /* Requests at a time for objects of unknown size, each with a place of a block,
  * after some of them were so long. */
-static unsigned asked_at_once(uint64_t length)
+static unsigned asked_at_once(uint64_t length, double rate)
 {
     uint64_t cuts[200];
     unsigned n = 0;
 
     for (unsigned i = 0; i < 200; i++)
         cuts[i] = (i + 1) * BLOCK;
-    init(1, 201 * BLOCK, 4e6);
+    init(1, 201 * BLOCK, rate);
     w.p.o.lanes_per_depot = 6;
     w.p.o.first_lanes = 2;
     w.p.layout.cuts = cuts;
@@ -605,8 +605,9 @@ static unsigned asked_at_once(uint64_t length)
 
 START_TEST(objects_of_unknown_size_are_like_those_that_have_come)
 {
-    ck_assert_uint_eq(asked_at_once(2000), 6);
-    ck_assert_uint_lt(asked_at_once(BLOCK), 6);
+    ck_assert_uint_eq(asked_at_once(2000, 4e6), 6);
+    ck_assert_uint_eq(asked_at_once(2000, 4e5), 6); /* of which a place is long */
+    ck_assert_uint_lt(asked_at_once(BLOCK, 4e6), 6);
 }
 END_TEST
 
