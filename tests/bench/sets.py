@@ -17,6 +17,7 @@ Takes root, for tests/wan.
 import argparse
 import hashlib
 import math
+import os
 import random
 import resource
 import shutil
@@ -143,10 +144,9 @@ def processor_time():
 class Row:
     """One row in one emulation."""
 
-    def __init__(self, wan, files, folder, is_list=False):
-        self.wan, self.files, self.folder = wan, files, folder
+    def __init__(self, wan, files, folder, kept, is_list=False):
+        self.wan, self.files, self.folder, self.kept = wan, files, folder, kept
         self.is_list = is_list
-        self.out = folder / "out"
         nearest = {name: wan.urls(files.scheme, name)[0]
                    for name in files.sizes}
         self.config = folder / "curl"
@@ -172,14 +172,14 @@ class Row:
 
     def costs(self, way):
         """Seconds, and seconds of processor."""
-        shutil.rmtree(self.out, ignore_errors=True)
-        self.out.mkdir()
+        out = Path(tempfile.mkdtemp(dir=self.kept))
+        os.sync()
         before = processor_time()
-        run = self.wan.run(self.words(way), timeout=300, cwd=self.out,
+        run = self.wan.run(self.words(way), timeout=300, cwd=out,
                            env=common.environment(self.folder),
                            stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
-        if not self.files.are_in(self.out):
+        if not self.files.are_in(out):
             raise SystemExit(f"{way}: status {run.rc}, and not all files")
         return run.seconds, processor_time() - before
 
@@ -191,8 +191,10 @@ def is_in(way, row):
         (row not in FLAWED or way != GIVES_UP)
 
 
-def measure(row, ways, rounds):
-    """({way: medians of seconds and of processor time}, the bytes' limit)"""
+def measure(row, ways, rounds, kept):
+    """({way: medians of seconds and of processor time}, the bytes' limit); what
+    they fetch stays in `kept`, since ext4 looks at the inode of each file that was
+    removed within five minutes whenever it makes a new one."""
     _, sizes, text = ROWS[row]
     ways = [way for way in ways if is_in(way, row)]
     scheme = "https" if row.endswith("-h2") else "http"
@@ -205,7 +207,7 @@ def measure(row, ways, rounds):
         (folder / "www").mkdir()
         files = Files(folder / "www", sizes, row == "mixed", scheme)
         with Wan(path, files.folder) as wan:
-            server = Row(wan, files, folder, row in OF_LISTS)
+            server = Row(wan, files, folder, kept, row in OF_LISTS)
             for i in range(rounds):
                 for way in common.in_random_order(ways, i):
                     runs[way].append(server.costs(way))
@@ -240,12 +242,13 @@ def main():
     if a.ways:
         ways = chosen(ways, a.ways)
     rows = []
-    for row in a.row or ROWS:
-        took, limit = measure(row, ways, a.runs)
-        rows.append([ROWS[row][0], f"{limit:.2f}",
-                     *("{:.2f}, {:.2f}".format(*took[way])
-                       if way in took else "-" for way in ways)])
-        print(" | ".join(rows[-1]), flush=True)
+    with tempfile.TemporaryDirectory(prefix="xd-kept-") as kept:
+        for row in a.row or ROWS:
+            took, limit = measure(row, ways, a.runs, kept)
+            rows.append([ROWS[row][0], f"{limit:.2f}",
+                         *("{:.2f}, {:.2f}".format(*took[way])
+                           if way in took else "-" for way in ways)])
+            print(" | ".join(rows[-1]), flush=True)
     text = (f"Median of {a.runs}: seconds, and seconds of processor.\n\n"
             + table(["files", "limit of the bytes", *ways], rows)
             + "\n\n" + common.conditions(sorted({PEERS[w] for w in peers})))
