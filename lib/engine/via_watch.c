@@ -82,8 +82,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Below 0: nothing is too slow. */
-static double least_rate(const struct view *views, size_t n)
+/* Below 0: too few are known. */
+static double median_rate(const struct view *views, size_t n)
 {
     double known[XD_MESH_NODES_MAX];
     size_t n_known = 0;
@@ -94,7 +94,45 @@ static double least_rate(const struct view *views, size_t n)
     if (n_known < LEAST_NODES)
         return -1;
     qsort(known, n_known, sizeof *known, by_value);
-    return SLOW * known[n_known / 2];
+    return known[n_known / 2];
+}
+
+/* Whether others wait for it, while most of those that are asked send. */
+static bool hangs(const struct view *view, unsigned n_waiting, bool most_send,
+                  xd_usec now)
+{
+    return view->since > 0 && view->bytes >= WARM &&
+           now - view->since >= HANGS && n_waiting >= LEAST_WAITING &&
+           most_send;
+}
+
+/* So that people know which node it is. */
+static void say_why(struct xd_via *v, size_t node, const struct xd_error *why)
+{
+    for (size_t i = 0; i < v->n_depots; i++)
+        if (v->depots[i] && v->depots[i]->node == node)
+            xd_depot_set_error(v->depots[i], why);
+}
+
+static void judge(struct xd_via *v, size_t node, const struct view *view,
+                  double median, xd_usec now)
+{
+    const bool is_slow = view->rate >= 0 && view->rate < SLOW * median;
+    const bool avoids = is_slow || v->hung_at[node] > 0;
+    struct xd_error why;
+
+    if (is_slow)
+        xd_fail(&why, XD_E_NET,
+                "delivers %.1f KiB/s, and half of the nodes %.1f KiB/s or "
+                "more: other nodes are not sent to it",
+                view->rate / 1024, median / 1024);
+    else if (avoids)
+        xd_fail(&why, XD_E_NET,
+                "sent nothing for %.1f s, while other nodes waited for it",
+                xd_seconds(now - view->since));
+    if (avoids && !v->avoids[node])
+        say_why(v, node, &why);
+    v->avoids[node] = avoids;
 }
 
 void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
@@ -103,7 +141,7 @@ void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
     const size_t n = v->mesh->n_nodes;
     struct view views[XD_MESH_NODES_MAX];
     size_t number = 0, n_sending = 0, n_asked = 0;
-    double least;
+    double median;
 
     for (size_t i = 0; i < n; i++) {
         views[i] = view_of(v, number, v->mesh->nodes[i].n_addresses, now);
@@ -111,18 +149,14 @@ void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
         n_asked += views[i].since > 0;
         n_sending += views[i].sent > 0 && now - views[i].sent < MOMENT;
     }
-    least = least_rate(views, n);
+    median = median_rate(views, n);
     for (size_t i = 0; i < n; i++) {
-        const bool is_slow = views[i].rate >= 0 && views[i].rate < least;
-        const bool hangs = views[i].since > 0 && views[i].bytes >= WARM &&
-                           now - views[i].since >= HANGS;
-
-        if (hangs && n_waiting[i] >= LEAST_WAITING &&
-            3 * n_sending >= 2 * (n_asked - 1))
+        if (hangs(&views[i], n_waiting[i], 3 * n_sending >= 2 * (n_asked - 1),
+                  now))
             v->hung_at[i] = now;
         else if (views[i].sent > v->hung_at[i])
             v->hung_at[i] = 0;
-        v->avoids[i] = is_slow || v->hung_at[i] > 0;
+        judge(v, i, &views[i], median, now);
     }
 }
 

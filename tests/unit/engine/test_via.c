@@ -232,6 +232,20 @@ static void note_rates(const double *rates)
     xd_via_note_avoided(via, waited_for, XD_SECOND);
 }
 
+/* Of each address of the node; NULL: nothing. */
+static void assert_says(size_t node, const char *what)
+{
+    for (size_t i = 0; i < via->n_depots; i++) {
+        if (via->depots[i]->node != node)
+            continue;
+        if (!what)
+            ck_assert_ptr_null(via->depots[i]->last_error);
+        else
+            ck_assert_str_eq(xd_kept_error_get(via->depots[i]->last_error).msg,
+                             what);
+    }
+}
+
 START_TEST(node_that_is_far_slower_than_the_others_is_named_to_none)
 {
     const struct xd_via_file *f = via->files[0];
@@ -243,11 +257,19 @@ START_TEST(node_that_is_far_slower_than_the_others_is_named_to_none)
     note_rates(rates);
     xd_via_fields(&depots, f, 3 * CHUNK, fields);
     ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK), owners[0]);
+    assert_says(owners[0], NULL);
     rates[owners[0]] = 0.24e6;
     note_rates(rates);
     xd_via_fields(&depots, f, 3 * CHUNK, fields);
     ck_assert_uint_eq(xd_via_named(via, f, 3 * CHUNK), owners[1]);
     ck_assert_ptr_nonnull(strstr(fields, "Xd-Instead"));
+    assert_says(owners[0], "delivers 234.4 KiB/s, and half of the nodes 976.6 "
+                           "KiB/s or more: other nodes are not sent to it");
+    rates[owners[0]] = 0.1e6;
+    note_rates(rates); /* it is said once */
+    assert_says(owners[0], "delivers 234.4 KiB/s, and half of the nodes 976.6 "
+                           "KiB/s or more: other nodes are not sent to it");
+    assert_says(owners[1], NULL);
 }
 END_TEST
 
@@ -276,6 +298,7 @@ START_TEST(node_that_hangs_while_another_sends_is_named_to_none)
     ck_assert(!via->avoids[2]); /* one node waits */
     xd_via_note_avoided(via, waited_for, now);
     ck_assert(via->avoids[2] && !via->avoids[0] && !via->avoids[1]);
+    assert_says(2, "sent nothing for 2.0 s, while other nodes waited for it");
     for (size_t i = 0; i < via->n_depots; i++)
         if (via->depots[i]->node == 2)
             via->depots[i]->lanes_busy = 0;
