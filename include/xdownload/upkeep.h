@@ -61,7 +61,9 @@ struct xd_upkept {
     uint64_t begin, end; /* bytes of the file */
     uint64_t expires_at; /* renewed: seconds since 1970 */
     uint64_t limit_s;    /* with BEYOND; 0: not known */
-    const char *error;   /* one sentence, or NULL */
+    const char
+        *error; /* one sentence, also of what is done and to be known, as of
+                            a bucket that keeps versions; or NULL */
 };
 
 struct xd_upkeep_sum {

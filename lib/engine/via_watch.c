@@ -107,7 +107,8 @@ static bool hangs(const struct view *view, unsigned n_waiting, bool most_send,
 }
 
 /* So that people know which node it is. */
-static void say_why(struct xd_via *v, size_t node, const struct xd_error *why)
+static void blame_node(struct xd_via *v, size_t node,
+                       const struct xd_error *why)
 {
     for (size_t i = 0; i < v->n_depots; i++)
         if (v->depots[i] && v->depots[i]->node == node)
@@ -131,7 +132,7 @@ static void judge(struct xd_via *v, size_t node, const struct view *view,
                 "sent nothing for %.1f s, while other nodes waited for it",
                 xd_seconds(now - view->since));
     if (avoids && !v->avoids[node])
-        say_why(v, node, &why);
+        blame_node(v, node, &why);
     v->avoids[node] = avoids;
 }
 

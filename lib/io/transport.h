@@ -70,6 +70,7 @@ struct xd_reply {
     int64_t date;        /* of the depot's clock, in seconds since 1970; 0: not
                              said */
     xd_usec retry_after; /* 0: not said */
+    bool leaves_marker;  /* of S3: what was removed is hidden, and stays */
 };
 
 /* What to ask for.  URLs and strings are copied by start(). */

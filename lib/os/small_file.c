@@ -70,15 +70,43 @@ static int check_private(int fd, const char *path, struct xd_error *err)
     return 0;
 }
 
+/* A fifo is not waited for. */
+static int open_itself(const char *path, int flags)
+{
+    int fd;
+
+    do
+        fd = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int xd_small_file_append(const char *path, const char *text, size_t len,
+                         struct xd_error *err)
+{
+    int fd = open_itself(path, O_WRONLY);
+    struct stat st;
+    int rc;
+
+    if (fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be written",
+                             path);
+    rc = check_private(fd, path, err);
+    if (rc == 0 && fstat(fd, &st) != 0)
+        rc = xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    if (rc == 0)
+        rc = xd_file_write(fd, path, (uint64_t)st.st_size, text, len, err);
+    if (rc == 0)
+        rc = xd_file_sync(fd, path, err);
+    xd_file_close(fd);
+    return rc;
+}
+
 int xd_small_file_read_private(struct xd_text *out, const char *path,
                                size_t most, struct xd_error *err)
 {
-    int fd, rc;
+    int fd = open_itself(path, O_RDONLY), rc;
 
-    do /* a fifo is not waited for */
-        fd = open(path,
-                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
     if (fd < 0 && errno == ENOENT)
         return 0;
     if (fd < 0 && (errno == ELOOP || errno == EMLINK))

@@ -37,6 +37,11 @@ int xd_small_file_replace(const char *path, const char *text, size_t len,
 int xd_small_file_keep(const char *path, const char *text, size_t len,
                        struct xd_error *err);
 
+/* Add to the end of a file that keep() has made: returns when it is on the disk.  A
+ * process that dies meanwhile leaves the first part of the text there, or none. */
+int xd_small_file_append(const char *path, const char *text, size_t len,
+                         struct xd_error *err);
+
 /* The same as keep() for a file that others may read, as the user's files are by
  * default (umask). */
 int xd_small_file_publish(const char *path, const char *text, size_t len,

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "manifest/edit.h"
 #include "os/small_file.h"
+#include "publish/inventory_log.h"
 
 /* No manifest of ours is longer: as xd_manifest_read() has it. */
 #define TEXT_MAX ((size_t)64 << 20)
@@ -32,7 +33,7 @@ struct pending {
 
 struct xd_inventory {
     /* Constant after open(). */
-    char *path, *private_path;
+    char *path, *private_path, *log_path;
     const char *format;
     struct xd_manifest *there; /* or NULL */
     bool is_private;           /* the private one is */
@@ -52,6 +53,10 @@ struct xd_inventory {
     size_t n_made, made_capacity;
     struct pending *pending;
     size_t n_pending, pending_capacity;
+    struct xd_text changes; /* that no text has so far */
+    char written[XD_SHA256_HEX +
+                 1]; /* the hash of the last private text; or "" */
+    bool has_log;
 };
 
 /* ---- paths ---- */
@@ -73,6 +78,17 @@ static char *private_path_of(const char *path)
         }
     }
     xd_text_addf(&t, "%.*s.private.xnd", (int)len, path);
+    if (t.failed)
+        xd_text_fini(&t);
+    return t.s;
+}
+
+static char *log_path_of(const char *private_path)
+{
+    struct xd_text t = {.s = NULL};
+
+    if (private_path)
+        xd_text_addf(&t, "%s.log", private_path);
     if (t.failed)
         xd_text_fini(&t);
     return t.s;
@@ -109,6 +125,27 @@ static struct pending *add_pending(struct xd_inventory *b, uint64_t begin)
     return more;
 }
 
+static size_t find_pending(const struct xd_inventory *b, struct xd_span manage)
+{
+    size_t i = 0;
+
+    while (i < b->n_pending && !xd_span_is(manage, b->pending[i].object.manage))
+        i++;
+    return i;
+}
+
+/* Returns whether it was. */
+static bool end_pending(struct xd_inventory *b, struct xd_span manage)
+{
+    const size_t i = find_pending(b, manage);
+
+    if (i == b->n_pending)
+        return false;
+    xd_object_fini(&b->pending[i].object);
+    b->pending[i] = b->pending[--b->n_pending];
+    return true;
+}
+
 /* The next word of *rest, which is behind it then. */
 static struct xd_span next_word(struct xd_span *rest)
 {
@@ -137,16 +174,46 @@ static bool read_name(char **out, struct xd_span *rest)
 static bool read_pending(struct xd_inventory *b, struct xd_span rest)
 {
     const struct xd_span first = next_word(&rest);
+    struct xd_span others = rest;
     struct pending *p;
     uint64_t begin;
 
     if (!xd_parse_u64(first.s, first.len, &begin))
         return false;
+    end_pending(b, next_word(&others));
     p = add_pending(b, begin);
     return p && read_name(&p->object.manage, &rest) &&
            read_name(&p->object.read, &rest) &&
            read_name(&p->object.write, &rest) &&
            read_name(&p->object.upload, &rest) && p->object.manage;
+}
+
+/* A replica, of the log. */
+static bool read_there(struct xd_inventory *b, struct xd_span rest)
+{
+    struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
+    uint64_t number[3];
+    struct xd_span sha256;
+
+    if (!m)
+        return false;
+    b->made = m;
+    m += b->n_made++;
+    *m = (struct made){.range = {0, 0}};
+    for (size_t i = 0; i < 3; i++) {
+        const struct xd_span word = next_word(&rest);
+
+        if (!xd_parse_u64(word.s, word.len, &number[i]))
+            return false;
+    }
+    m->range = (struct xd_range){number[0], number[1]};
+    m->object.expires_at = (int64_t)number[2];
+    sha256 = next_word(&rest);
+    if (!xd_span_is(sha256, "-"))
+        copy_span(m->sha256, sizeof m->sha256, sha256);
+    return read_name(&m->object.manage, &rest) &&
+           read_name(&m->object.read, &rest) &&
+           read_name(&m->object.write, &rest) && m->object.read;
 }
 
 /* Without memory, or with a line that is none, `is_bad`. */
@@ -169,27 +236,46 @@ static void read_line(struct xd_inventory *b, struct xd_span line, bool *is_bad)
         copy_span(b->noted.stamp, sizeof b->noted.stamp, value);
     } else if (value_of(line, "pending", &value)) {
         *is_bad |= !read_pending(b, value);
+    } else if (value_of(line, "over", &value)) {
+        end_pending(b, value);
+    } else if (value_of(line, "there", &value)) {
+        *is_bad |= !read_there(b, value);
     }
 }
 
-static int read_note(struct xd_inventory *b, const char *note,
-                     struct xd_error *err)
+/* False: a line is none, or there is no memory. */
+static bool read_lines(struct xd_inventory *b, const char *s)
 {
     bool is_bad = false;
 
-    for (const char *s = note; *s != '\0';) {
+    while (*s != '\0') {
         const size_t n = strcspn(s, "\n");
 
         read_line(b, xd_span_trim(xd_span(s, n)), &is_bad);
         s += n + (s[n] == '\n');
     }
-    if (b->drops && !is_bad)
+    return !is_bad;
+}
+
+static int fail_not_understood(const struct xd_inventory *b,
+                               struct xd_error *err)
+{
+    return xd_fail(err, XD_E_MANIFEST,
+                   "%s: what it notes of an upload cannot be understood; to "
+                   "begin anew, remove it",
+                   b->private_path);
+}
+
+static int read_note(struct xd_inventory *b, const char *note,
+                     struct xd_error *err)
+{
+    const bool is_understood = read_lines(b, note);
+
+    if (is_understood && b->drops)
         return 0;
-    if (is_bad || b->noted.name[0] == '\0' || b->noted.extent_bytes == 0)
-        return xd_fail(err, XD_E_MANIFEST,
-                       "%s: what it notes of an upload cannot be understood; "
-                       "to begin anew, remove it",
-                       b->private_path);
+    if (!is_understood || b->noted.name[0] == '\0' ||
+        b->noted.extent_bytes == 0)
+        return fail_not_understood(b, err);
     b->is_unfinished = true;
     return 0;
 }
@@ -206,6 +292,17 @@ static void write_pending(struct xd_text *to, const struct pending *p)
     xd_text_addf(to, "pending %llu %s %s %s %s\n", (unsigned long long)p->begin,
                  o->manage, or_none(o->read), or_none(o->write),
                  or_none(o->upload));
+}
+
+static void write_there(struct xd_text *to, const struct made *m)
+{
+    const struct xd_object *o = &m->object;
+
+    xd_text_addf(to, "there %llu %llu %lld %s %s %s %s\n",
+                 (unsigned long long)m->range.begin,
+                 (unsigned long long)m->range.end, (long long)o->expires_at,
+                 m->sha256[0] != '\0' ? m->sha256 : "-", or_none(o->manage),
+                 or_none(o->read), or_none(o->write));
 }
 
 static char *write_note(const struct xd_inventory *b)
@@ -226,20 +323,127 @@ static char *write_note(const struct xd_inventory *b)
     return t.s;
 }
 
+/* ---- the manifest ---- */
+
+static struct xd_edit_replica *list_replicas(const struct xd_inventory *b)
+{
+    struct xd_edit_replica *list = xd_alloc(b->n_made + 1, sizeof *list);
+
+    for (size_t i = 0; list && i < b->n_made; i++) {
+        const struct made *m = &b->made[i];
+
+        list[i] = (struct xd_edit_replica){
+            .range = m->range,
+            .read = m->object.read,
+            .write = m->object.write,
+            .manage = m->object.manage,
+            .sha256 = m->sha256[0] != '\0' ? m->sha256 : NULL,
+            .expires_at = m->object.expires_at};
+    }
+    return list;
+}
+
+/* The manifest as it is now; without a note bytes that have no replica are a
+ * failure. */
+static int make_manifest(const struct xd_inventory *b, const char *note,
+                         struct xd_manifest **out, struct xd_error *err)
+{
+    struct xd_edit_replica *replicas = list_replicas(b);
+    int rc;
+
+    if (!replicas)
+        return xd_fail_nomem(err);
+    rc = xd_manifest_edit(out, b->there && !b->is_anew ? b->there : NULL, 0,
+                          &(struct xd_edit){.path = b->name,
+                                            .size = b->size,
+                                            .sha256 = b->sha256,
+                                            .pieces = b->pieces,
+                                            .dropped = b->dropped,
+                                            .expires_at = b->expires_at,
+                                            .added = replicas,
+                                            .n_added = b->n_made,
+                                            .upload = note},
+                          err);
+    xd_free(replicas);
+    return rc;
+}
+
+static void forget_made(struct xd_inventory *b)
+{
+    for (size_t i = 0; i < b->n_made; i++)
+        xd_object_fini(&b->made[i].object);
+    b->n_made = 0;
+}
+
 /* ---- what is there ---- */
 
-typedef int read_fn(struct xd_text *out, const char *path, size_t most,
-                    struct xd_error *err);
+/* *out stays NULL if the text is empty. */
+static int parse(struct xd_manifest **out, const struct xd_text *text,
+                 const char *path, struct xd_error *err)
+{
+    return text->len > 0 ? xd_manifest_parse(out, text->s, text->len, path, err)
+                         : 0;
+}
 
-/* *out stays NULL if nothing is. */
-static int read_manifest(struct xd_manifest **out, const char *path,
-                         read_fn *read, struct xd_error *err)
+static int read_public(struct xd_manifest **out, const char *path,
+                       struct xd_error *err)
 {
     struct xd_text text = {.s = NULL};
-    int rc = read(&text, path, TEXT_MAX, err);
+    int rc = xd_small_file_read(&text, path, TEXT_MAX, err);
 
-    if (rc == 0 && text.len > 0)
-        rc = xd_manifest_parse(out, text.s, text.len, path, err);
+    if (rc == 0)
+        rc = parse(out, &text, path, err);
+    xd_text_fini(&text);
+    return rc;
+}
+
+/* What is there is as the log has it.  The replicas of that become the manifest's. */
+static int go_on(struct xd_inventory *b, const char *lines,
+                 struct xd_error *err)
+{
+    const char *note = b->there->files[0].rare->upload;
+    struct xd_manifest *m;
+    int rc;
+
+    if (!read_lines(b, lines))
+        return fail_not_understood(b, err);
+    b->is_anew = false;
+    rc = make_manifest(b, note, &m, err);
+    if (rc < 0)
+        return rc;
+    xd_manifest_unref(b->there);
+    b->there = m;
+    forget_made(b);
+    return 0;
+}
+
+static int read_log(struct xd_inventory *b, const struct xd_text *text,
+                    struct xd_error *err)
+{
+    struct xd_text lines = {.s = NULL};
+    char hex[XD_SHA256_HEX + 1];
+    int rc = xd_sha256_hex(xd_span(text->s, text->len), hex);
+
+    rc = rc < 0 ? xd_fail_nomem(err)
+                : xd_inventory_log_read(&lines, b->log_path, hex, err);
+    if (rc == 0 && lines.len > 0)
+        rc = go_on(b, lines.s, err);
+    xd_text_fini(&lines);
+    return rc;
+}
+
+static int read_private(struct xd_inventory *b, struct xd_error *err)
+{
+    struct xd_text text = {.s = NULL};
+    int rc = xd_small_file_read_private(&text, b->private_path, TEXT_MAX, err);
+
+    if (rc == 0)
+        rc = parse(&b->there, &text, b->private_path, err);
+    b->is_private = b->there != NULL;
+    if (rc == 0 && b->there && b->there->files[0].rare->upload)
+        rc = read_note(b, b->there->files[0].rare->upload, err);
+    if (rc == 0 && b->is_unfinished)
+        rc = read_log(b, &text, err);
     xd_text_fini(&text);
     return rc;
 }
@@ -256,16 +460,13 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
     b->format = format;
     b->path = xd_strdup(path);
     b->private_path = private_path_of(path);
-    if (!b->path || !b->private_path)
+    b->log_path = log_path_of(b->private_path);
+    if (!b->path || !b->log_path)
         rc = xd_fail_nomem(err);
     if (rc == 0)
-        rc = read_manifest(&b->there, b->private_path,
-                           xd_small_file_read_private, err);
-    b->is_private = b->there != NULL;
-    if (rc == 0 && b->there && b->there->files[0].rare->upload)
-        rc = read_note(b, b->there->files[0].rare->upload, err);
+        rc = read_private(b, err);
     if (rc == 0 && !b->there)
-        rc = read_manifest(&b->there, b->path, xd_small_file_read, err);
+        rc = read_public(&b->there, b->path, err);
     if (rc < 0) {
         xd_inventory_free(b);
         return rc;
@@ -301,9 +502,7 @@ int xd_inventory_check_public(const struct xd_inventory *b,
                               struct xd_error *err)
 {
     struct xd_manifest *given = NULL;
-    int rc = b->is_private
-                 ? read_manifest(&given, b->path, xd_small_file_read, err)
-                 : 0;
+    int rc = b->is_private ? read_public(&given, b->path, err) : 0;
 
     if (rc == 0 && given &&
         (given->n_files != 1 ||
@@ -407,31 +606,19 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
     if (xd_object_copy(&m->object, object) < 0)
         return xd_fail_nomem(err);
     b->n_made++;
+    write_there(&b->changes, m);
     return 0;
-}
-
-static size_t find_pending(const struct xd_inventory *b, const char *manage)
-{
-    size_t i = 0;
-
-    while (i < b->n_pending && strcmp(b->pending[i].object.manage, manage) != 0)
-        i++;
-    return i;
 }
 
 void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage)
 {
-    const size_t i = find_pending(b, manage);
-
-    if (i == b->n_pending)
-        return;
-    xd_object_fini(&b->pending[i].object);
-    b->pending[i] = b->pending[--b->n_pending];
+    if (end_pending(b, xd_span_of(manage)))
+        xd_text_addf(&b->changes, "over %s\n", manage);
 }
 
 void xd_inventory_leave_pending(struct xd_inventory *b, const char *manage)
 {
-    const size_t i = find_pending(b, manage);
+    const size_t i = find_pending(b, xd_span_of(manage));
 
     if (i < b->n_pending)
         b->pending[i].was_left = true;
@@ -443,58 +630,17 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
 {
     struct pending *p;
 
-    xd_inventory_unset_pending(b, object->manage);
+    end_pending(b, xd_span_of(object->manage));
     p = add_pending(b, begin);
-    if (p && xd_object_copy(&p->object, object) == 0)
-        return 0;
-    b->n_pending -= p != NULL;
-    return xd_fail_nomem(err);
+    if (!p || xd_object_copy(&p->object, object) < 0) {
+        b->n_pending -= p != NULL;
+        return xd_fail_nomem(err);
+    }
+    write_pending(&b->changes, p);
+    return 0;
 }
 
 /* ---- writing ---- */
-
-static struct xd_edit_replica *list_replicas(const struct xd_inventory *b)
-{
-    struct xd_edit_replica *list = xd_alloc(b->n_made + 1, sizeof *list);
-
-    for (size_t i = 0; list && i < b->n_made; i++) {
-        const struct made *m = &b->made[i];
-
-        list[i] = (struct xd_edit_replica){
-            .range = m->range,
-            .read = m->object.read,
-            .write = m->object.write,
-            .manage = m->object.manage,
-            .sha256 = m->sha256[0] != '\0' ? m->sha256 : NULL,
-            .expires_at = m->object.expires_at};
-    }
-    return list;
-}
-
-/* The manifest as it is now; without a note bytes that have no replica are a
- * failure. */
-static int make_manifest(const struct xd_inventory *b, const char *note,
-                         struct xd_manifest **out, struct xd_error *err)
-{
-    struct xd_edit_replica *replicas = list_replicas(b);
-    int rc;
-
-    if (!replicas)
-        return xd_fail_nomem(err);
-    rc = xd_manifest_edit(out, b->there && !b->is_anew ? b->there : NULL, 0,
-                          &(struct xd_edit){.path = b->name,
-                                            .size = b->size,
-                                            .sha256 = b->sha256,
-                                            .pieces = b->pieces,
-                                            .dropped = b->dropped,
-                                            .expires_at = b->expires_at,
-                                            .added = replicas,
-                                            .n_added = b->n_made,
-                                            .upload = note},
-                          err);
-    xd_free(replicas);
-    return rc;
-}
 
 static int private_text(const struct xd_inventory *b, bool is_over, char **out,
                         struct xd_error *err)
@@ -539,14 +685,40 @@ int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
     rc = private_text(b, is_over, out_private, err);
     if (rc == 0)
         rc = public_text(b, out_public, err);
+    if (rc == 0 && xd_sha256_hex(xd_span_of(*out_private), b->written) < 0)
+        rc = xd_fail_nomem(err);
     if (rc < 0) {
         xd_manifest_text_free(*out_private);
-        *out_private = NULL;
+        xd_manifest_text_free(*out_public);
+        *out_private = *out_public = NULL;
+        return rc;
     }
+    xd_text_fini(&b->changes);
+    return 0;
+}
+
+int xd_inventory_changes(struct xd_inventory *b, char **out,
+                         struct xd_error *err)
+{
+    *out = NULL;
+    if (b->changes.failed)
+        return xd_fail_nomem(err);
+    *out = b->changes.s;
+    b->changes = (struct xd_text){.s = NULL};
+    return 0;
+}
+
+int xd_inventory_append(struct xd_inventory *b, const char *changes,
+                        struct xd_error *err)
+{
+    const int rc = xd_inventory_log_append(
+        b->log_path, b->has_log ? NULL : b->written, changes, err);
+
+    b->has_log = true;
     return rc;
 }
 
-int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
+int xd_inventory_write(struct xd_inventory *b, const char *private_text,
                        const char *public_text, struct xd_error *err)
 {
     int rc = 0;
@@ -554,6 +726,9 @@ int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
     if (private_text)
         rc = xd_small_file_keep(b->private_path, private_text,
                                 strlen(private_text), err);
+    if (rc == 0 && private_text)
+        rc = xd_inventory_log_remove(b->log_path, err);
+    b->has_log &= !private_text;
     if (rc == 0 && public_text)
         rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
                                    err);
@@ -564,14 +739,15 @@ void xd_inventory_free(struct xd_inventory *b)
 {
     if (!b)
         return;
-    for (size_t i = 0; i < b->n_made; i++)
-        xd_object_fini(&b->made[i].object);
+    forget_made(b);
     for (size_t i = 0; i < b->n_pending; i++)
         xd_object_fini(&b->pending[i].object);
+    xd_text_fini(&b->changes);
     xd_free(b->made);
     xd_free(b->pending);
     xd_manifest_unref(b->there);
     xd_free(b->name);
+    xd_free(b->log_path);
     xd_free(b->private_path);
     xd_free(b->path);
     xd_free(b);

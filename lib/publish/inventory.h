@@ -2,12 +2,14 @@
 /*
  * The inventory of an upload: which replicas there are, in two manifests.
  *
- *     F.private.xnd   0600; with what manages the replicas, and, until the end,
- *                     a note from which the upload goes on
- *     F.xnd           to hand out; once every byte has a replica
+ *     F.private.xnd       0600; with what manages the replicas, and, until the end,
+ *                         a note from which the upload goes on
+ *     F.private.xnd.log   likewise: what has changed since that was written
+ *     F.xnd               to hand out; once every byte has a replica
  *
- * Each is written under another name, which is then exchanged.  The private one is
- * read only if no other user can have written it: it makes commands act.
+ * A manifest is written under another name, which is then exchanged; the log grows
+ * (inventory_log.h), since a manifest of thousands of extents is long.  The private
+ * ones are read only if no other user can have written them: they make commands act.
  *
  * The note is lines of a word and a value:
  *
@@ -23,6 +25,11 @@
  *
  *     drop 1
  *     pending ...         one of them
+ *
+ * The log has lines of these, too, and
+ *
+ *     over MANAGE         is pending no more
+ *     there BEGIN END EXPIRES SHA256 MANAGE READ WRITE     a replica
  *
  * Not thread-safe.
  */
@@ -134,9 +141,19 @@ bool xd_inventory_has_pending(const struct xd_inventory *b);
 int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
                        char **out_public, struct xd_error *err);
 
-/* Put them in their places; a NULL text is not written.  Any thread, without
- * the lock of the inventory.  Blocks: on the disk.  Errors: IO, NOMEM. */
-int xd_inventory_write(const struct xd_inventory *b, const char *private_text,
+/* What has changed since texts() or this was called last, which were written.
+ * Ownership: *out is the caller's, to release with xd_free().  Errors: NOMEM. */
+int xd_inventory_changes(struct xd_inventory *b, char **out,
+                         struct xd_error *err);
+
+/* Add that to the log of the private text that was written last.  As write(). */
+int xd_inventory_append(struct xd_inventory *b, const char *changes,
+                        struct xd_error *err);
+
+/* Put them in their places; a NULL text is not written.  The log is gone then.  One
+ * thread at a time, without the lock of the inventory.  Blocks: on the disk.
+ * Errors: IO, NOMEM. */
+int xd_inventory_write(struct xd_inventory *b, const char *private_text,
                        const char *public_text, struct xd_error *err);
 
 #endif

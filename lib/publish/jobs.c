@@ -53,7 +53,7 @@ static void end_job(struct xd_job *c, bool is_done,
 {
     c->has_ended = true;
     c->is_done = is_done;
-    if (!is_done)
+    if (error->code != XD_OK)
         c->error = xd_error_keep(error);
 }
 

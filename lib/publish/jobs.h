@@ -22,7 +22,8 @@ struct xd_job {
     enum xd_task_failure failure;
     uint64_t limit;     /* with BEYOND, if it is known */
     int64_t expires_at; /* as the store says now; 0: never, or not known */
-    const struct xd_kept_error *error; /* owned: why it failed; or NULL */
+    const struct xd_kept_error *error; /* owned: why it failed, or what is to be
+                                          known of it; or NULL */
 
     bool is_taken; /* guarded by the lock of those that do them */
 

@@ -1,18 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keeper of an upload: it writes the inventory whenever that has changed, and ends
- * the upload.
+ * The keeper of an upload: it writes the inventory whenever that has changed, as a whole
+ * or what is new of it, and ends the upload.
  */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "publish/replaced.h"
 #include "publish/upload.h"
 
 /* ---- the inventory ---- */
 
+/* Of the time may be spent on whole manifests: with thousands of extents one takes
+ * tens of milliseconds, and each extent changes it twice. */
+#define MOST_PARTS 10
+
+/* A change is on the disk, or cannot be. */
+static void note_written_locked(struct xd_upload *u, uint64_t changes, int rc,
+                                const struct xd_error *error)
+{
+    u->written = changes;
+    xd_cond_broadcast(&u->work_ready);
+    if (rc < 0)
+        xd_upload_fail_locked(u, error);
+}
+
 /* Write it as it is now.  The lock is released meanwhile. */
 static void write_inventory_locked(struct xd_upload *u, bool is_over)
 {
     const uint64_t changes = u->changes;
+    const xd_usec began = xd_now();
     char *private_text, *public_text;
     struct xd_error error;
     int rc;
@@ -27,10 +43,26 @@ static void write_inventory_locked(struct xd_upload *u, bool is_over)
         xd_manifest_text_free(public_text);
         xd_mutex_lock(&u->lock);
     }
-    u->written = changes;
-    xd_cond_broadcast(&u->work_ready);
-    if (rc < 0)
-        xd_upload_fail_locked(u, &error);
+    u->written_whole = changes;
+    u->whole_at = xd_now() + MOST_PARTS * (xd_now() - began);
+    note_written_locked(u, changes, rc, &error);
+}
+
+/* Write only what has changed, likewise. */
+static void log_inventory_locked(struct xd_upload *u)
+{
+    const uint64_t changes = u->changes;
+    struct xd_error error;
+    char *text;
+    int rc = xd_inventory_changes(u->inventory, &text, &error);
+
+    if (rc == 0 && text) {
+        xd_mutex_unlock(&u->lock);
+        rc = xd_inventory_append(u->inventory, text, &error);
+        xd_free(text);
+        xd_mutex_lock(&u->lock);
+    }
+    note_written_locked(u, changes, rc, &error);
 }
 
 /* ---- the end ---- */
@@ -58,6 +90,13 @@ static xd_usec deadline(const struct xd_upload *u)
                                    : XD_NEVER;
 }
 
+/* When there is something to do, if nothing changes until then. */
+static xd_usec keeps_at(const struct xd_upload *u)
+{
+    return u->written_whole < u->changes ? xd_earlier(u->whole_at, deadline(u))
+                                         : deadline(u);
+}
+
 /* Until all copies are there, or cannot be. */
 static void wait_for_copies_locked(struct xd_upload *u)
 {
@@ -65,11 +104,13 @@ static void wait_for_copies_locked(struct xd_upload *u)
 
     while (!xd_upload_is_ending_locked(u) &&
            !(u->is_hashed && xd_plan_missing(u->plan) == 0)) {
-        if (u->written < u->changes) {
+        if (u->written_whole < u->changes && xd_now() >= u->whole_at) {
             write_inventory_locked(u, false);
+        } else if (u->written < u->changes) {
+            log_inventory_locked(u);
         } else if (xd_plan_is_stuck(u->plan)) {
             fail_for_stores_locked(u);
-        } else if (!xd_cond_wait_until(&u->kept, &u->lock, deadline(u)) &&
+        } else if (!xd_cond_wait_until(&u->kept, &u->lock, keeps_at(u)) &&
                    xd_now() >= deadline(u)) {
             xd_fail(&error, XD_E_TIMEOUT,
                     "%s: not uploaded within the time allowed (max-time)",

@@ -68,7 +68,7 @@ struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
                                     const struct xd_url *url,
                                     const char *manage);
 
-/* The row cannot be done for this reason. */
+/* The row cannot be done for this reason; or it is done, and that is to be known. */
 void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,
                     const struct xd_error *why);
 

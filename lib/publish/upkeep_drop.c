@@ -354,7 +354,7 @@ static void take_results(struct xd_upkeep *u)
         row->state = c->is_done ? XD_UPKEEP_DONE : XD_UPKEEP_FAILED;
         if (c->error) {
             error = xd_kept_error_get(c->error);
-            xd_upkeep_fail(row, XD_UPKEEP_FAILED, &error);
+            xd_upkeep_fail(row, row->state, &error);
         }
     }
 }

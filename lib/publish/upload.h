@@ -170,10 +170,11 @@ struct xd_upload {
     enum xd_upload_state state;
     struct xd_plan *plan;
     struct xd_inventory *inventory;
-    uint64_t changes,
-        written;    /* of the inventory: how many, and up to which one it
-                                  was written */
-    bool is_hashed; /* all of the file */
+    uint64_t changes;                /* of the inventory: how many, */
+    uint64_t written, written_whole; /* and up to which one they, and all of
+                                        it, were written */
+    xd_usec whole_at;                /* not before that it is again */
+    bool is_hashed;                  /* all of the file */
     bool is_canceled;
     struct xd_error error; /* why it ends; code XD_OK: it has not failed */
     xd_usec started, ended_at;

@@ -74,6 +74,7 @@ struct xd_s3_task {
     int64_t now, pause_until;
     unsigned pause_s; /* from the next call of next() on */
     int64_t clock_off_s;
+    bool leaves_marker; /* what it has removed is hidden only */
     unsigned n_corrections;
     unsigned tries;    /* of COMPLETES and VERIFIES */
     unsigned n_listed; /* LISTS: how often; 0: the upload's id is known */

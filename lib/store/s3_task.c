@@ -435,6 +435,7 @@ static void removed(struct xd_s3_task *t, struct xd_s3_slot *slot,
         failure = xd_s3_broken(t, answer->outcome);
         xd_s3_fail(t, &failure);
     } else if (answer->reply->code == 204 || answer->reply->code == 200) {
+        t->leaves_marker = answer->reply->leaves_marker;
         was_removed(t);
     } else if (!xd_s3_refused(t, slot, answer, &failure, &fault)) {
         if (failure.kind == XD_TASK_ABSENT ||
@@ -508,6 +509,12 @@ void xd_s3_result(const struct xd_task *task, struct xd_task_result *out)
         out->error = t->failure.error;
         out->retry_after = t->failure.retry_after;
     }
+    if (t->state == XD_TASK_DONE && t->leaves_marker)
+        xd_fail(
+            &out->error, XD_E_STATE,
+            "%s: its bucket keeps versions: it is hidden now, and its bytes "
+            "stay in the store",
+            t->name);
     if (t->state == XD_TASK_RUNS && t->pause_until > t->now)
         out->ready_at = t->pause_until;
 }

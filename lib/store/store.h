@@ -181,8 +181,10 @@ void xd_task_answered(struct xd_task *t, unsigned id,
 struct xd_task_result {
     enum xd_task_state state;
     enum xd_task_failure failure;
-    struct xd_error error; /* names the store and the object */
-    xd_usec retry_after;   /* with MAY_PASS; 0: the store asks for no pause */
+    struct xd_error
+        error;           /* names the store and the object.  With DONE: what is
+                              to be known of it; code XD_OK: nothing */
+    xd_usec retry_after; /* with MAY_PASS; 0: the store asks for no pause */
     uint64_t limit;
     int64_t ready_at;    /* while it runs: with no call in flight next() has one
                             again from then on, in seconds since 1970; 0: at once,

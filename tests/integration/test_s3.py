@@ -317,6 +317,16 @@ def test_a_private_copy_proves_what_stays(lab):
         assert not web.objects and depot.objects
 
 
+def test_what_a_bucket_keeps_of_a_dropped_object_is_said(lab):
+    with S3Depot(keeps_versions=True) as depot, StoreDepot() as web:
+        put_two(lab, depot.endpoint, web)
+        run = keep(lab, "drop", depot.endpoint, "--from", "s3://bkt/dir")
+        assert run.rc == 0, run
+        assert "its bucket keeps versions" in run.err
+        assert "1 of them removed" in run.err
+        assert web.objects and not depot.objects
+
+
 # ---- what a store does late ----
 
 HASTY = ["--silence", "1", "--retry", "1"]

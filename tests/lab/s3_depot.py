@@ -276,14 +276,19 @@ class Handler(BaseHTTPRequestHandler):
             del self.depot.uploads[query["uploadId"]]
         else:
             self.depot.objects.pop(name, None)
+            if self.depot.keeps_versions:
+                self.answer(204, x_amz_delete_marker="true")
+                return
         self.answer(204)
 
 
 class S3Depot:
     def __init__(self, region="us-east-1", token=None, off=0, slow=0,
                  fails_completion=0, loses=False, bucket="bkt",
-                 is_private=False, late=0, loses_create=0):
+                 is_private=False, late=0, loses_create=0,
+                 keeps_versions=False):
         self.bucket, self.is_private = bucket, is_private
+        self.keeps_versions = keeps_versions
         self.region, self.token, self.off = region, token, off
         self.slow, self.fails_completion = slow, fails_completion
         self.loses = loses  # says yes, and keeps nothing

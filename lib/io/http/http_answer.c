@@ -130,6 +130,8 @@ static void read_field(struct xd_http_answer *a, struct xd_span name,
         keep(a->modified, sizeof a->modified, value);
     else if (xd_span_is_word(name, "Date"))
         keep(a->date, sizeof a->date, value);
+    else if (xd_span_is_word(name, "X-Amz-Delete-Marker"))
+        a->leaves_marker = xd_span_is_word(value, "true");
     else if (xd_span_is_word(name, "Content-Disposition"))
         (void)xd_http_disposition(xd_span(value.s, value.len), a->file_name);
 }

@@ -25,9 +25,10 @@ struct xd_http_answer {
     char file_name[XD_HTTP_FILE_NAME_MAX + 1]; /* of Content-Disposition,
                                                   likewise */
     char location[XD_URL_MAX + 1];             /* Location, likewise */
-    bool has_length;                           /* Content-Length: */
-    uint64_t length;                           /* that number */
-    bool has_range;                            /* Content-Range: */
+    bool leaves_marker;   /* S3: what was removed is hidden, and stays */
+    bool has_length;      /* Content-Length: */
+    uint64_t length;      /* that number */
+    bool has_range;       /* Content-Range: */
     bool range_is_empty;  /* it reads "*", no range but the size */
     uint64_t first, last; /* else the range, both included */
     uint64_t total;       /* the size in it, or XD_SIZE_UNKNOWN */

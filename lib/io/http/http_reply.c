@@ -34,7 +34,8 @@ void xd_http_reply(const struct xd_http_answer *a, struct xd_reply *out)
                              .etag = or_null(a->etag),
                              .location = or_null(a->location),
                              .length = length_of(a),
-                             .date = date_of(a)};
+                             .date = date_of(a),
+                             .leaves_marker = a->leaves_marker};
     if (a->status != 206 || !a->has_range || a->range_is_empty ||
         a->is_multipart || a->contradicts)
         return;

@@ -206,6 +206,22 @@ START_TEST(what_is_kept_is_on_the_disk_before_its_name_is)
 }
 END_TEST
 
+START_TEST(what_is_added_is_on_the_disk_behind_what_was_kept)
+{
+    ck_assert_int_eq(xd_small_file_append(path, "x", 1, &err), XD_E_IO);
+    replace("first");
+    n_calls = 0;
+    ck_assert_int_eq(xd_small_file_append(path, ", second", 8, &err), 0);
+    ck_assert_str_eq(calls, "f");
+    ck_assert_int_eq(xd_small_file_append(path, ", third", 7, &err), 0);
+    ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), 0);
+    ck_assert_str_eq(text.s, "first, second, third");
+    ck_assert_int_eq(chmod(path, 0620), 0);
+    ck_assert_int_eq(xd_small_file_append(path, "x", 1, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "chmod 600"));
+}
+END_TEST
+
 START_TEST(what_is_kept_has_its_folder)
 {
     ck_assert_int_eq(xd_small_file_keep(path, "x", 1, &err), XD_E_IO);
@@ -228,6 +244,7 @@ int main(void)
     tcase_add_test(tcase, what_others_may_use_is_not_private);
     tcase_add_test(tcase, what_is_no_regular_file_is_not_private);
     tcase_add_test(tcase, what_is_kept_is_on_the_disk_before_its_name_is);
+    tcase_add_test(tcase, what_is_added_is_on_the_disk_behind_what_was_kept);
     tcase_add_test(tcase, what_is_kept_has_its_folder);
     return run_suite("small_file", tcase);
 }

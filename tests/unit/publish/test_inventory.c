@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "suite.h"
 
-static char dir[SUITE_FOLDER], path[64], private_path[64];
+static char dir[SUITE_FOLDER], path[64], private_path[64], log_path[64];
 static struct xd_error err;
 static struct xd_inventory *inventory;
 
@@ -26,6 +27,7 @@ static void setup(void)
     suite_folder(dir);
     snprintf(path, sizeof path, "%s/f.xnd", dir);
     snprintf(private_path, sizeof private_path, "%s/f.private.xnd", dir);
+    snprintf(log_path, sizeof log_path, "%s/f.private.xnd.log", dir);
     inventory = NULL;
 }
 
@@ -34,6 +36,7 @@ static void teardown(void)
     xd_inventory_free(inventory);
     unlink(path);
     unlink(private_path);
+    unlink(log_path);
     ck_assert_int_eq(rmdir(dir), 0);
 }
 
@@ -145,6 +148,148 @@ START_TEST(what_may_come_to_be_there_is_noted_for_a_run_that_goes_on)
 }
 END_TEST
 
+static void append(void)
+{
+    char *changes;
+
+    ck_assert_int_eq(xd_inventory_changes(inventory, &changes, &err), 0);
+    ck_assert_msg(xd_inventory_append(inventory, changes, &err) == 0, "%s",
+                  err.msg);
+    xd_free(changes);
+}
+
+static size_t n_replicas(void)
+{
+    return xd_model_n_replicas(&xd_inventory_manifest(inventory)->files[0]);
+}
+
+/* An upload of 18 bytes, of which the log says what has come. */
+static void begin_with_log(void)
+{
+    const struct xd_inventory_note note = {
+        .name = "0123456789abcdef0123456789abcdef", .extent_bytes = 9};
+
+    reopen();
+    ck_assert_int_eq(
+        xd_inventory_begin(inventory, &note, true, "f.bin", 18, &err), 0);
+    write_both(false);
+    ck_assert_int_eq(xd_inventory_set_pending(inventory, 0, &objects[0], &err),
+                     0);
+    append();
+    ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[1], &err),
+                     0);
+    xd_inventory_unset_pending(inventory, objects[0].manage);
+    ck_assert_int_eq(
+        xd_inventory_add(inventory, (struct xd_range){0, 9}, &objects[0],
+                         "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286"
+                         "a2e846f6be03",
+                         &err),
+        0);
+    append();
+}
+
+static void assert_is_as_logged(void)
+{
+    const struct xd_model_file *f = &xd_inventory_manifest(inventory)->files[0];
+    struct xd_inventory_note note;
+    uint64_t begin;
+
+    ck_assert(xd_inventory_is_unfinished(inventory, &note));
+    ck_assert_uint_eq(n_replicas(), 1);
+    ck_assert_uint_eq(f->extents[0].offset, 0);
+    ck_assert_uint_eq(f->extents[0].length, 9);
+    ck_assert_str_eq(xd_model_replica_row(f, 0).url, objects[0].read);
+    ck_assert_str_eq(xd_model_manage(f, 0), objects[0].manage);
+    ck_assert_ptr_nonnull(xd_model_sha256(f, 0));
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &begin)->manage,
+                     objects[1].manage);
+    ck_assert_uint_eq(begin, 9);
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &begin));
+}
+
+START_TEST(log_says_what_has_changed_since_the_manifest_was_written)
+{
+    struct stat st;
+
+    begin_with_log();
+    ck_assert_int_eq(stat(log_path, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0600);
+    reopen();
+    assert_is_as_logged();
+    /* With the next manifest it is gone. */
+    ck_assert_int_eq(xd_inventory_begin(inventory,
+                                        &(struct xd_inventory_note){
+                                            .name = "0123456789abcdef0123456789"
+                                                    "abcdef",
+                                            .extent_bytes = 9},
+                                        false, "f.bin", 18, &err),
+                     0);
+    write_both(false);
+    ck_assert_int_ne(access(log_path, F_OK), 0);
+    reopen();
+    assert_is_as_logged();
+}
+END_TEST
+
+static void write_log(const char *mode, const char *text)
+{
+    FILE *f = fopen(log_path, mode);
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_ge(fputs(text, f), 0);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(end_of_a_log_may_be_cut_off)
+{
+    begin_with_log();
+    write_log("a", "over https://b.example/d/o-0");
+    reopen();
+    assert_is_as_logged();
+    write_log("a", "\n");
+    reopen();
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &(uint64_t){0}));
+}
+END_TEST
+
+START_TEST(log_of_another_manifest_is_none)
+{
+    static const char *const others[] = {
+        "", "o", "of 0123", "there 0 9 0 - https://a.example/x\n",
+        "of 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
+        "pending 0 https://a.example/x - - -\n"};
+
+    begin_with_log();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        write_log("w", others[i]);
+        reopen();
+        ck_assert_uint_eq(n_replicas(), 0);
+        ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &(uint64_t){0}));
+    }
+}
+END_TEST
+
+START_TEST(log_that_cannot_be_understood_is_said)
+{
+    static const char *const lines[] = {"there 0 9\n", "there 0 x 0 - a b c\n",
+                                        "there 0 9 0 - https://a.example/x\n",
+                                        "pending x y\n"};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct xd_inventory *other;
+
+        unlink(path);
+        unlink(private_path);
+        unlink(log_path);
+        begin_with_log();
+        write_log("a", lines[i]);
+        ck_assert_int_eq(xd_inventory_open(&other, path, "exnode", &err),
+                         XD_E_MANIFEST);
+        ck_assert_ptr_nonnull(strstr(err.msg, "cannot be understood"));
+    }
+}
+END_TEST
+
 START_TEST(what_others_may_read_is_not_opened)
 {
     struct xd_inventory *other;
@@ -190,6 +335,11 @@ int main(void)
     tcase_add_test(tcase, an_upload_that_is_not_complete_is_known);
     tcase_add_test(tcase,
                    what_may_come_to_be_there_is_noted_for_a_run_that_goes_on);
+    tcase_add_test(tcase,
+                   log_says_what_has_changed_since_the_manifest_was_written);
+    tcase_add_test(tcase, end_of_a_log_may_be_cut_off);
+    tcase_add_test(tcase, log_of_another_manifest_is_none);
+    tcase_add_test(tcase, log_that_cannot_be_understood_is_said);
     tcase_add_test(tcase, what_others_may_read_is_not_opened);
     tcase_add_test(tcase, without_a_private_one_the_other_is_read);
     tcase_add_test(tcase, a_note_in_the_other_one_is_none);

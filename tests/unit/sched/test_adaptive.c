@@ -606,7 +606,8 @@ static unsigned asked_at_once(uint64_t length, double rate)
 START_TEST(objects_of_unknown_size_are_like_those_that_have_come)
 {
     ck_assert_uint_eq(asked_at_once(2000, 4e6), 6);
-    ck_assert_uint_eq(asked_at_once(2000, 4e5), 6); /* of which a place is long */
+    ck_assert_uint_eq(asked_at_once(2000, 4e5),
+                      6); /* of which a place is long */
     ck_assert_uint_lt(asked_at_once(BLOCK, 4e6), 6);
 }
 END_TEST

@@ -62,7 +62,8 @@ void s3_answer(struct xd_task *t, unsigned id, const struct s3_line *line)
                              .is_range = line->code == 206,
                              .range = line->range,
                              .date = line->date,
-                             .retry_after = line->retry_after};
+                             .retry_after = line->retry_after,
+                             .leaves_marker = line->leaves_marker};
     struct xd_answer answer = {.outcome = &outcome};
 
     if (line->code <= 0) {

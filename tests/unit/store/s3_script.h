@@ -20,6 +20,7 @@ struct s3_line {
     struct xd_range range; /* with 206 */
     int64_t date;
     xd_usec retry_after;
+    bool leaves_marker;
 };
 
 struct xd_store *s3_of(const char *target, const char *endpoint);
