@@ -42,7 +42,7 @@ class World:
     def __enter__(self):
         self.mesh.__enter__()
         self.etag = self.mesh.get("a", self.url, 0, 0).headers["ETag"]
-        self.asked()
+        wait_until(self.asked, "the origin has logged that")
         return self
 
     def __exit__(self, *error):

@@ -70,6 +70,7 @@ START_TEST(defaults_are_those_that_are_written_down)
     has("keys_zone=chunks:2m");
     has("proxy_cache_lock_age 94s;");
     has("slice 4194304;");
+    has("tcp_nopush off;");
     has("listen 10.0.0.1:8080;");
     lacks("proxy_ssl");
 }
