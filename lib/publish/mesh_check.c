@@ -5,9 +5,10 @@
  *     1  the origin is asked for the file's size and ETag
  *     2  each node for its status, which its configuration holds
  *     3  which chunks it has, of those that are looked at: nothing is fetched
- *     4  a part of the first chunk, which fetches that chunk
- *     5  what must be there then, and what must be refused
+ *     4  the last byte of the first chunk, which fetches that chunk
+ *     5  what must be refused
  *     6  a request with credentials, and whether something was kept of it
+ *     7  whether that chunk was kept
  */
 #include <stdio.h>
 #include <string.h>
@@ -411,7 +412,7 @@ static int ask_range(struct xd_mesh_check *c)
 
     for (size_t i = 0; rc == 0 && i < c->mesh->n_nodes; i++)
         if (is_up(c, i))
-            rc = ask_byte(c, i, ASK_RANGE, 0, length / 2, c->etag, "");
+            rc = ask_byte(c, i, ASK_RANGE, 0, length - 1, c->etag, "");
     return rc < 0 ? rc : run_round(c);
 }
 
@@ -431,11 +432,9 @@ static int ask_odd_path(struct xd_mesh_check *c, size_t node)
 
 static int ask_node(struct xd_mesh_check *c, size_t i)
 {
-    int rc = ask_byte(c, i, ASK_KEPT, 0, 0, c->etag, ONLY_CACHED);
+    int rc =
+        ask_byte(c, i, ASK_OTHER_VERSION, 0, 0, OTHER_VERSION, ONLY_CACHED);
 
-    if (rc == 0)
-        rc =
-            ask_byte(c, i, ASK_OTHER_VERSION, 0, 0, OTHER_VERSION, ONLY_CACHED);
     if (rc == 0)
         rc = ask_path(c, i, ASK_ELSEWHERE, ELSEWHERE);
     if (rc == 0)
@@ -467,6 +466,17 @@ static int ask_with(struct xd_mesh_check *c, enum question what,
     return rc < 0 ? rc : run_round(c);
 }
 
+/* The last of what was asked for has come, but a node may keep it a moment later. */
+static int ask_kept(struct xd_mesh_check *c)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < c->mesh->n_nodes; i++)
+        if (is_up(c, i))
+            rc = ask_byte(c, i, ASK_KEPT, 0, 0, c->etag, ONLY_CACHED);
+    return rc < 0 ? rc : run_round(c);
+}
+
 static int run_rounds(struct xd_mesh_check *c)
 {
     int rc = ask_origin(c);
@@ -483,7 +493,7 @@ static int run_rounds(struct xd_mesh_check *c)
         rc = ask_with(c, ASK_WITH_CREDENTIALS, CREDENTIALS);
     if (rc == 0)
         rc = ask_with(c, ASK_UNVERSIONED_AGAIN, ONLY_CACHED);
-    return rc;
+    return rc < 0 ? rc : ask_kept(c);
 }
 
 /* A node that does not answer is what is looked for: it is asked twice. */

@@ -144,6 +144,13 @@ class Mesh:
         return self.get(name, url, i * self.chunk, (i + 1) * self.chunk - 1,
                         **fields)
 
+    def keeps(self, *args, **fields):
+        """Whether it comes to hold a chunk, of which a client has the end already."""
+        with contextlib.suppress(AssertionError):
+            wait_until(lambda: self.holds(*args, **fields), "it is kept", 1)
+            return True
+        return False
+
     def holds(self, name, url, i, **fields):
         """Whether it has a chunk, which nothing is asked for."""
         answer = self.chunk_of(name, url, i,
