@@ -42,8 +42,8 @@ LONG_RUNS='^sim\.(network|player|capped|first_byte|paper)$'
 # ThreadSanitizer is for what has threads; power replays thousands of runs, and
 # these rows of the command are about what it reads and prints, or about players
 # that read what others read as well.
-WITHOUT_THREADS='^unit\.(base|ledger|manifest|sched|session|store)\.|^sim\.|^fuzz\.'
-WITHOUT_THREADS="$WITHOUT_THREADS|power\$|^torture\.(base|io|manifest|os|sched|sim)\$"
+WITHOUT_THREADS='^unit\.(base|code|ledger|manifest|sched|session|store)\.|^sim\.|^fuzz\.'
+WITHOUT_THREADS="$WITHOUT_THREADS|power\$|^torture\.(base|code|io|manifest|os|sched|sim)\$"
 WITHOUT_THREADS="$WITHOUT_THREADS|^integration\.(arguments|bench|checksums|display"
 WITHOUT_THREADS="$WITHOUT_THREADS|documents|example_players|formats|given|headers"
 WITHOUT_THREADS="$WITHOUT_THREADS|hostile|lists|locale|lors|manifests|options|pages"

@@ -49,9 +49,10 @@ def test_the_floors_are_the_same_everywhere():
         for path in ("CMakeLists.txt", "lib/package/xdownloadConfig.cmake"):
             text = (SOURCE / path).read_text()
             assert re.search(rf"\({name} {re.escape(floor)}\b", text), path
+            assert "IMPORTED_TARGET libisal>=2.30)" in text, path
     requires = (SOURCE / "lib/package/xdownload.pc.in").read_text()
-    assert ("libcurl >= 7.81, libxml-2.0 >= 2.9.13, libcrypto >= 3.0"
-            in requires)
+    assert ("libcurl >= 7.81, libxml-2.0 >= 2.9.13, libcrypto >= 3.0, "
+            "libisal >= 2.30\n" in requires)
     for path in ("CMakeLists.txt", "examples/CMakeLists.txt"):
         assert "cmake_minimum_required(VERSION 3.21)" in \
             (SOURCE / path).read_text()

@@ -39,7 +39,7 @@ unpack_packages()
     : >"$build/apt/status"
     apt update || true # a source may have nothing for this machine
     apt --download-only install libc6-dev libgcc-12-dev libcurl4-openssl-dev \
-        libxml2-dev libssl-dev libmicrohttpd-dev check
+        libxml2-dev libssl-dev libisal-dev libmicrohttpd-dev check
     mkdir -p "$root.new"
     for deb in "$build"/apt/archives/*.deb; do
         dpkg-deb -x "$deb" "$root.new"

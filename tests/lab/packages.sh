@@ -32,6 +32,7 @@ want_build()
     want_package libcurl4-openssl-dev libcurl4-gnutls-dev libcurl4-nss-dev
     want_package libxml2-dev
     want_package libssl-dev
+    want_package libisal-dev
     want_package libmicrohttpd-dev
     want_command pkg-config pkg-config
     want_command nginx nginx-light
