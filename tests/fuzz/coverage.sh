@@ -60,6 +60,7 @@ measure journal lib/io/journal/journal_text.c
 measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 # shellcheck disable=SC2046
 measure manifest $(ls lib/manifest/*.c | grep -Ev '(sums|offered|read).c')
+measure code lib/code/reed_solomon.c
 measure mesh lib/mesh/mesh.c lib/mesh/mesh_parse.c lib/mesh/mesh_url.c \
     lib/mesh/nginx.c
 measure rangeset lib/base/range.c lib/base/range.h
