@@ -119,6 +119,18 @@ def test_many_clients_by_way_of_a_mesh_are_measured(tmp_path):
     assert text.count("| warm, 50ms: ") == 2
 
 
+def test_erasure_codes_are_measured(tmp_path):
+    run("erasure.py", tmp_path, "--size", "64k", "--storage", tmp_path, "4+2",
+        "3+1")
+    rows = [x.split("|")[1:-1] for x in
+            (tmp_path / "erasure.md").read_text().splitlines()
+            if re.match(r"\| \d\+\d ", x)]
+    assert [[c.strip() for c in row[:2]] for row in rows] == [
+        ["4+2", "decode, 2 lost"], ["4+2", "encode"],
+        ["3+1", "decode, 1 lost"], ["3+1", "encode"]]
+    assert all(int(row[2]) > 0 for row in rows)
+
+
 @pytest.mark.parametrize("rates, seconds", [
     ([4, 3, 2, 1], 20), ([1, 2, 3, 4], 20),  # together
     ([20, 2, 1, 1], 25),  # one has all of it, the others share the second copy
@@ -203,6 +215,7 @@ def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
     ("bench-sets", "tests/bench/README.md"),
     ("bench-put", "tests/bench/README.md"),
     ("bench-via", "tests/bench/README.md"),
+    ("bench-erasure", "tests/bench/README.md"),
     ("bench-agree", "lib/README.md"),
     ("bench-sweep", "examples/paper/README.md")])
 def test_a_table_has_its_place_in_a_document(name, document):
