@@ -49,6 +49,7 @@ struct xd_file {
      * public-key. */
     const void *signature;
     size_t signature_bytes;
+    size_t n_stripes; /* by ascending offset; 0: no bytes have parity */
 };
 
 /* One hash by the name its standard gives it ("sha-256", "md5", "crc32c"),
@@ -105,6 +106,29 @@ struct xd_replica {
 #define XD_MAY_READ 1u
 #define XD_MAY_WRITE 2u
 #define XD_MAY_MANAGE 4u
+
+/* Bytes of the file with parity: any `k` of `n` shards give them back.  Shards 0 to
+ * k - 1 are its bytes themselves, shard_bytes each, for which the extents say
+ * where they lie; the last ones may have fewer, or none, and are coded as if zeros
+ * filled them.  The others are parity (xdownload-manifest(5)). */
+struct xd_stripe {
+    size_t struct_size;
+    uint64_t number; /* as the manifest, and its warnings, call it */
+    uint64_t offset, length;
+    uint64_t shard_bytes;
+    unsigned k, n;     /* 1 <= k < n <= 255 */
+    unsigned n_losses; /* shards that it bears the loss of: those of parity of
+                          which the manifest names a replica */
+};
+
+struct xd_shard {
+    size_t struct_size;
+    uint64_t offset;    /* of data: of its first byte in the file; else 0 */
+    uint64_t length;    /* of data: how many bytes of the file it has; else
+                           shard_bytes */
+    const char *sha256; /* hex, of exactly these bytes, or NULL */
+    size_t n_replicas;  /* of parity; of data 0, for extents have them */
+};
 
 #define XD_ALL_FILES SIZE_MAX
 
@@ -176,6 +200,16 @@ XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                size_t extent, size_t replica,
                                struct xd_replica *out);
 
+/* Likewise; `shard` is its number, 0 to n - 1.  Of a replica of parity the offset is
+ * that of the shard in its object. */
+XD_API int xd_manifest_stripe(const struct xd_manifest *m, size_t file,
+                              size_t stripe, struct xd_stripe *out);
+XD_API int xd_manifest_shard(const struct xd_manifest *m, size_t file,
+                             size_t stripe, size_t shard, struct xd_shard *out);
+XD_API int xd_manifest_shard_replica(const struct xd_manifest *m, size_t file,
+                                     size_t stripe, size_t shard,
+                                     size_t replica, struct xd_replica *out);
+
 /* Whether the file can be one of many for xd_download_new_set(): it is not
  * empty, its replicas hold all of it, and its bytes are to be
  * held against one hash each: not against two that were given
@@ -208,7 +242,8 @@ XD_API XD_MUST_CHECK int xd_manifest_gather(
  *            without the NUL.
  * Errors:    INVAL (no such file or format; or what the format cannot say: in
  *            a Metalink copies of a part of the file, in an exNode an unknown
- *            size), NOMEM.
+ *            size), NOMEM.  Stripes are left out of a Metalink: its copies are
+ *            complete without.
  */
 XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            const struct xd_manifest *m,

@@ -17,6 +17,7 @@
 #include "manifest/extents.h"
 #include "manifest/hashes.h"
 #include "manifest/names.h"
+#include "manifest/parity.h"
 
 /* The path as a URL, from the root on.  Where the current folder is unknown,
  * relative URLs are of no use. */
@@ -74,6 +75,7 @@ static void reset_draft(struct xd_draft *d)
     xd_free(d->path);
     xd_free(d->mappings);
     xd_free(d->losses);
+    xd_free(d->stripes);
     *d = (struct xd_draft){.size = XD_SIZE_UNKNOWN};
 }
 
@@ -225,7 +227,8 @@ static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
     bool is_plain = !rare->signature && !rare->reaches && !rare->mappings &&
                     !rare->parts && !rare->is_exnode && !rare->metaurls &&
                     !rare->upload && rare->n_torrents == 0 && !rare->pieces &&
-                    !rare->sha256s && rare->max_connections == 0;
+                    !rare->sha256s && !rare->stripes &&
+                    rare->max_connections == 0;
     struct xd_model_rare *kept =
         is_plain ? NULL : xd_pool_alloc(&b->manifest->pool, sizeof *kept);
     f->rare = &xd_model_plain;
@@ -266,6 +269,7 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
     if (!xd_hashes_take(b, f, &rare))
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f, &rare);
+    xd_parity_take(b, f, &rare);
     rare.parts = d->parts; /* also what was merged */
     keep_rare(b, f, &rare);
     return b->out_of_memory ? xd_fail_nomem(b->err) : rc;

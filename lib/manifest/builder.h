@@ -64,6 +64,11 @@ struct xd_loss {
     const char *reason; /* in the manifest's pool */
 };
 
+struct xd_draft_stripe {
+    struct xd_model_stripe row;
+    size_t order; /* in the manifest */
+};
+
 struct xd_piece_list {
     const struct xd_algorithm *algorithm;
     uint64_t piece_bytes;
@@ -93,6 +98,8 @@ struct xd_draft {
     size_t n_mappings, mappings_capacity;
     struct xd_loss *losses;
     size_t n_losses, losses_capacity;
+    struct xd_draft_stripe *stripes;
+    size_t n_stripes, stripes_capacity;
 };
 
 struct xd_builder {
@@ -180,6 +187,11 @@ void xd_builder_keep_part(struct xd_draft *d, struct xd_exnode_part *part);
 /* The URL, resolved, in the pool; NULL if there is none. */
 const char *xd_builder_resolve(struct xd_builder *b, struct xd_span url);
 
+/* Likewise, parsed: of bytes that may be fetched.  Returns NULL, or why they may
+ * not be ("it has ..."). */
+const char *xd_builder_url(struct xd_builder *b, struct xd_span text,
+                           struct xd_url *out);
+
 /* A source whose offset + length is at most XD_FILE_MAX, or that has the
  * whole file. */
 void xd_builder_source(struct xd_builder *b, const struct xd_source *s);
@@ -191,6 +203,10 @@ void xd_builder_drop_source(struct xd_builder *b, const char *why);
  * ("it is ..."): a warning, and the reason of a hole. */
 void xd_builder_loss(struct xd_builder *b, uint64_t offset, uint64_t length,
                      const char *format, ...) XD_PRINTF(4, 5);
+
+/* A stripe of the file, that is well formed; what it refers to lives as long as
+ * the manifest.  Where it lies is looked at by xd_builder_end_file(). */
+void xd_builder_stripe(struct xd_builder *b, const struct xd_model_stripe *s);
 
 /* Another manifest of the current file, in which it is called `name` (empty: as
  * here); its server may be as near as `reach` says.  A torrent of it is only

@@ -31,6 +31,8 @@ static void copy_parts(struct xd_builder *b, const struct xd_model_file *f)
         copy->next = NULL;
         xd_builder_keep_part(&b->draft, copy);
     }
+    for (size_t i = 0; i < f->rare->n_stripes + f->rare->n_unused_stripes; i++)
+        xd_builder_stripe(b, &f->rare->stripes[i]);
     b->draft.is_exnode = f->rare->is_exnode;
     b->draft.signature = xd_span(f->rare->signature, f->rare->signature_bytes);
 }

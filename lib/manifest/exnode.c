@@ -14,13 +14,12 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "manifest/exnode.h"
+#include "manifest/exnode_common.h"
+#include "manifest/exnode_parity.h"
 #include "manifest/format.h"
 #include "manifest/names.h"
 #include "manifest/write.h"
 #include "manifest/xml_copy.h"
-
-/* IBP's own limit (MAX_CAP_LEN). */
-#define MAX_CAPABILITY 2048
 
 /* Enough to name what LoRS puts on top of one another. */
 #define MAX_FUNCTIONS 5
@@ -35,10 +34,14 @@ enum state {
     ARGUMENT,
     READ,
     WRITE,
-    MANAGE
+    MANAGE,
+    STRIPE,
+    STRIPE_METADATA,
+    SHARD_METADATA,
+    REPLICA_METADATA
 };
 
-/* The content of these is a secret. */
+/* The content of these is a secret, and so is metadata of these names. */
 static const char *const secret_names[] = {"write", "manage", NULL};
 
 struct number {
@@ -65,6 +68,7 @@ struct mapping {
 };
 
 struct reader {
+    struct xd_parity_reader parity; /* the first: its rules take it for all */
     struct xd_builder *b;
     char key[48];      /* of the metadata being read */
     size_t text_begin; /* in the copy */
@@ -76,23 +80,19 @@ struct reader {
     bool is_named, has_pieces;
 };
 
-/* An attribute, or "" for one that is absent or too long. */
-static void read_attribute(const struct xd_xml *x, const char *name, char *out,
-                           size_t size)
-{
-    struct xd_span value;
-    out[0] = '\0';
-    if (!xd_xml_attribute(x, NULL, name, &value) || value.len >= size)
-        return;
-    memcpy(out, value.s, value.len);
-    out[value.len] = '\0';
-}
-
 static int begin_metadata(struct xd_xml *x, void *user)
 {
     struct reader *r = user;
-    read_attribute(x, "name", r->key, sizeof r->key);
+    xd_xml_attribute_text(x, "name", r->key, sizeof r->key);
     r->text_begin = r->copy.text.len;
+    return 0;
+}
+
+static int begin_file_metadata(struct xd_xml *x, void *user)
+{
+    struct reader *r = user;
+    begin_metadata(x, user);
+    xd_parity_begin(&r->parity, x, r->key);
     return 0;
 }
 
@@ -108,22 +108,7 @@ static void *allocate(struct reader *r, size_t size)
  * copy of it, or no memory. */
 static struct xd_exnode_part *make_part(struct reader *r)
 {
-    const struct xd_xml_copy *c = &r->copy;
-    struct xd_exnode_part *part;
-    struct xd_xml_secret *secrets = NULL;
-    if (c->is_too_long)
-        return NULL;
-    if (c->n_secrets > 0)
-        secrets = allocate(r, c->n_secrets * sizeof *secrets);
-    if (secrets)
-        memcpy(secrets, c->secrets, c->n_secrets * sizeof *secrets);
-    part = allocate(r, sizeof *part);
-    if (part)
-        *part = (struct xd_exnode_part){
-            .xml = xd_builder_copy(r->b, xd_span(c->text.s, c->text.len)),
-            .secrets = secrets,
-            .n_secrets = secrets ? c->n_secrets : 0};
-    return part;
+    return xd_exnode_make_part(r->b, &r->copy, 0, r->copy.text.len, 0);
 }
 
 /* What the model has no place for is written again as it was. */
@@ -186,6 +171,8 @@ static bool take_file_hint(struct reader *r, struct xd_span text)
 static int take_file_metadata(void *user, struct xd_span text)
 {
     struct reader *r = user;
+    if (xd_parity_end(&r->parity))
+        return 0;
     if (text.len > 0 && strcmp(r->key, "filename") == 0) {
         r->is_named = true;
         xd_builder_name(r->b, text);
@@ -326,18 +313,6 @@ static int begin_read(struct xd_xml *x, void *user)
     return 0;
 }
 
-/* In the copy a relative URL is resolved, for that may be written elsewhere. */
-static void resolve_in_copy(struct reader *r, struct xd_span url)
-{
-    struct xd_text *t = &r->copy.text;
-    const char *whole = xd_builder_resolve(r->b, url);
-    if (!whole || r->copy.is_too_long || t->failed || xd_span_is(url, whole))
-        return;
-    t->len = r->mapping.read_begin;
-    xd_write_escaped(t, whole);
-    xd_text_addf(t, "</exnode:read>");
-}
-
 static int take_read(void *user, struct xd_span text)
 {
     struct reader *r = user;
@@ -346,7 +321,8 @@ static int take_read(void *user, struct xd_span text)
         xd_text_add(&m->url, text.s, text.len);
         m->n_held++;
         if (text.len > 0 && !memchr(text.s, ':', text.len))
-            resolve_in_copy(r, text);
+            xd_exnode_resolve_in_copy(r->b, &r->copy, m->read_begin, "read",
+                                      text);
     } else if (text.len > 0)
         xd_builder_warn(r->b, "a second read capability of a mapping");
     return 0;
@@ -365,21 +341,6 @@ static int begin_mapping(struct xd_xml *x, void *user)
     xd_text_clear(&next.functions);
     *m = next;
     return 0;
-}
-
-/* IBP capabilities are ibp://HOST:PORT/KEY/TYPEKEY/READ, and what is longer
- * than its server reads is none. */
-static bool is_broken_capability(const struct xd_url *u)
-{
-    const char *url = xd_url_secret_text(u);
-    if (u->scheme != XD_SCHEME_IBP)
-        return false;
-    unsigned slashes = 0;
-    for (const char *s = url + u->path; *s; s++)
-        slashes += *s == '/';
-    const char *last = strrchr(url, '/');
-    return slashes != 3 || strcmp(last, "/READ") != 0 ||
-           strlen(url) > MAX_CAPABILITY;
 }
 
 /* How the mapping's bytes are stored, if they went through `checksum` alone. */
@@ -426,7 +387,7 @@ static bool is_lost(struct reader *r)
         why = "it is stored in frames of a function that it does not name";
     else if (m->url.len == 0)
         why = "it has no read capability";
-    else if (is_broken_capability(&m->parsed))
+    else if (xd_exnode_is_broken_capability(&m->parsed))
         why = "its read capability is broken";
     else if (is_framed(m))
         why = find_flaw_of_frames(m);
@@ -587,8 +548,16 @@ static int end_exnode(void *user)
 
 static const struct xd_xml_rule rules[] = {
     {TOP, "exnode", EXNODE, NULL, end_exnode, NULL},
-    {EXNODE, "metadata", FILE_METADATA, begin_metadata, NULL,
+    {EXNODE, "metadata", FILE_METADATA, begin_file_metadata, NULL,
      take_file_metadata},
+    {FILE_METADATA, "metadata", STRIPE, xd_parity_begin_stripe,
+     xd_parity_end_stripe, NULL},
+    {STRIPE, "metadata", STRIPE_METADATA, xd_parity_begin_metadata, NULL,
+     xd_parity_take_metadata},
+    {STRIPE_METADATA, "metadata", SHARD_METADATA, xd_parity_begin_of_shard,
+     NULL, xd_parity_take_of_shard},
+    {SHARD_METADATA, "metadata", REPLICA_METADATA, xd_parity_begin_of_replica,
+     NULL, xd_parity_take_of_replica},
     {EXNODE, "mapping", MAPPING, begin_mapping, end_mapping, NULL},
     {MAPPING, "metadata", MAPPING_METADATA, begin_metadata, NULL,
      take_mapping_metadata},
@@ -615,12 +584,15 @@ static int read_exnode(struct xd_builder *b, struct xd_input *in,
                        .copy = {.namespace_uri = XD_EXNODE_URI,
                                 .prefix = "exnode",
                                 .secret_names = secret_names,
+                                .secret_if_named = "metadata",
                                 .other = keep_other}};
     (void)root;
+    xd_parity_reader_init(&r.parity, b, &r.copy);
     int rc = xd_xml_parse(b, in, XD_EXNODE_URI, rules,
                           sizeof rules / sizeof *rules, &r.copy, &r);
     xd_text_fini(&r.mapping.url);
     xd_text_fini(&r.mapping.functions);
+    xd_parity_reader_fini(&r.parity);
     xd_xml_copy_fini(&r.copy);
     return rc;
 }

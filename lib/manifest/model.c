@@ -175,7 +175,7 @@ size_t xd_manifest_n_left_out(const struct xd_manifest *m)
 }
 
 /* A struct whose size was not set is no struct of ours. */
-static int copy_row(void *out, const void *row, size_t row_size)
+int xd_model_copy_row(void *out, const void *row, size_t row_size)
 {
     size_t size;
     memcpy(&size, out, sizeof size);
@@ -204,13 +204,14 @@ int xd_manifest_file(const struct xd_manifest *m, size_t file,
                           .max_connections = f->rare->max_connections,
                           .path = f->path,
                           .signature = f->rare->signature,
-                          .signature_bytes = f->rare->signature_bytes};
+                          .signature_bytes = f->rare->signature_bytes,
+                          .n_stripes = f->rare->n_stripes};
     if (f->rare->pieces) {
         row.n_pieces = f->rare->pieces->n;
         row.piece_bytes = f->rare->pieces->piece_bytes;
         row.piece_algorithm = f->rare->pieces->algorithm;
     }
-    return copy_row(out, &row, sizeof row);
+    return xd_model_copy_row(out, &row, sizeof row);
 }
 
 int xd_manifest_hash(const struct xd_manifest *m, size_t file, size_t hash,
@@ -225,7 +226,7 @@ int xd_manifest_hash(const struct xd_manifest *m, size_t file, size_t hash,
                           .is_given = h->is_given,
                           .is_offered = h->is_offered,
                           .signed_by = h->signed_by};
-    return copy_row(out, &row, sizeof row);
+    return xd_model_copy_row(out, &row, sizeof row);
 }
 
 int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
@@ -240,7 +241,7 @@ int xd_manifest_extent(const struct xd_manifest *m, size_t file, size_t extent,
                             .length = e->length,
                             .n_replicas = e->n_replicas,
                             .sha256 = xd_model_sha256(f, extent)};
-    return copy_row(out, &row, sizeof row);
+    return xd_model_copy_row(out, &row, sizeof row);
 }
 
 const struct xd_model_file *xd_model_replica(const struct xd_model_file *f,
@@ -291,7 +292,7 @@ int xd_manifest_replica(const struct xd_manifest *m, size_t file, size_t extent,
         return XD_E_INVAL;
     f = xd_model_replica(f, e, replica, &place);
     const struct xd_replica row = xd_model_replica_row(f, place);
-    return copy_row(out, &row, sizeof row);
+    return xd_model_copy_row(out, &row, sizeof row);
 }
 
 const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,

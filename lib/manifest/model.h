@@ -70,6 +70,36 @@ struct xd_model_pieces {
     size_t stride; /* from one to the next */
 };
 
+#define XD_SHARDS_MAX 255 /* of a stripe: the field has 256 elements */
+
+/* Where a shard of parity lies. */
+struct xd_model_shard_replica {
+    struct xd_url url;
+    uint64_t offset;            /* of the shard's first byte in that object */
+    uint64_t expires_at;        /* as in struct xd_replica */
+    const char *expires;        /* likewise */
+    const char *write, *manage; /* capabilities, which are secrets; or NULL */
+};
+
+struct xd_model_shard {
+    uint32_t number; /* from 0 on; those of data are less than k */
+    uint32_t n_replicas, first_replica; /* of the stripe's; of data none */
+    const char *sha256; /* of parity, unless it is not known and has no replica;
+                           of data or NULL */
+};
+
+/* The fields of struct xd_stripe, and what lies where. */
+struct xd_model_stripe {
+    uint64_t number, offset, length, shard_bytes;
+    unsigned k, n;
+    uint32_t n_shards, n_replicas;       /* that the manifest names */
+    const struct xd_model_shard *shards; /* by ascending number */
+    const struct xd_model_shard_replica *replicas;
+    const struct xd_exnode_part *part; /* it as it was read, which has more than
+                                          is here; or NULL */
+    bool is_used;                      /* else it is only written again */
+};
+
 /* What few files have. */
 struct xd_model_rare {
     const void *signature;
@@ -89,6 +119,9 @@ struct xd_model_rare {
     const char
         *upload; /* what publish/inventory.h notes of an upload, a secret; or
                            NULL.  Bytes may be missing then */
+    const struct xd_model_stripe *stripes; /* by ascending offset; behind them
+                                              those that are not used */
+    size_t n_stripes, n_unused_stripes;
     const struct xd_metaurl *metaurls; /* in a list; or NULL */
     size_t n_torrents; /* that it names, which are passed over */
     const struct xd_model_file **joined; /* of each extent: the file that it is
@@ -208,6 +241,10 @@ static inline enum xd_reach xd_model_reach(const struct xd_model_file *f,
 {
     return f->rare->reaches ? f->rare->reaches[place] : XD_REACH_MACHINE;
 }
+
+/* A row for a caller's struct of any version, whose size it has set.  Errors:
+ * INVAL (it is none). */
+int xd_model_copy_row(void *out, const void *row, size_t row_size);
 
 /* The last component of its path, or NULL. */
 const char *xd_model_name(const struct xd_model_file *f);

@@ -65,6 +65,14 @@ static const char *reject_url(const struct xd_builder *b,
     return NULL;
 }
 
+const char *xd_builder_url(struct xd_builder *b, struct xd_span text,
+                           struct xd_url *out)
+{
+    const char *url = xd_builder_resolve(b, text);
+    xd_url_parse(out, url ? url : "");
+    return reject_url(b, out);
+}
+
 void xd_builder_drop_source(struct xd_builder *b, const char *why)
 {
     xd_builder_warn(b, "a source is not used: %s", why);

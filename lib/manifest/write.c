@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/unicode.h"
+#include "manifest/parity.h"
 
 static const struct xd_writer *const writers[] = {&xd_writer_metalink4,
                                                   &xd_writer_exnode};
@@ -54,6 +55,23 @@ static bool can_stand_in_xml(const char *s)
     return true;
 }
 
+static int check_urls_of_parity(const struct xd_model_file *f,
+                                struct xd_error *err)
+{
+    for (size_t i = 0; i < f->rare->n_stripes; i++) {
+        const struct xd_model_stripe *s = &f->rare->stripes[i];
+
+        for (size_t k = 0; k < s->n_replicas; k++) {
+            if (!can_stand_in_xml(xd_stripe_replica(&s->replicas[k]).url))
+                return xd_fail(err, XD_E_INVAL,
+                               "%s: a URL of stripe %llu is not UTF-8, as XML "
+                               "must be",
+                               xd_write_name(f), (unsigned long long)s->number);
+        }
+    }
+    return 0;
+}
+
 /* All else that is in the model was checked or comes from XML; but a list of
  * URLs may have any bytes. */
 static int check_urls(const struct xd_model_file *f, struct xd_error *err)
@@ -66,7 +84,18 @@ static int check_urls(const struct xd_model_file *f, struct xd_error *err)
                            "%s: URL number %zu is not UTF-8, as XML must be",
                            xd_write_name(f), i + 1);
     }
-    return 0;
+    return check_urls_of_parity(f, err);
+}
+
+static bool stripe_has_secrets(const struct xd_model_stripe *s)
+{
+    if (s->part && s->part->n_secrets > 0)
+        return true;
+    for (size_t i = 0; i < s->n_replicas; i++) {
+        if (s->replicas[i].write || s->replicas[i].manage)
+            return true;
+    }
+    return false;
 }
 
 static const struct xd_writer *find_writer(const char *format)
@@ -135,6 +164,11 @@ static bool file_has_secrets(const struct xd_model_file *f)
         return true;
     for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next) {
         if (p->n_secrets > 0)
+            return true;
+    }
+    for (size_t i = 0; i < f->rare->n_stripes + f->rare->n_unused_stripes;
+         i++) {
+        if (stripe_has_secrets(&f->rare->stripes[i]))
             return true;
     }
     for (size_t i = 0; i < f->n_extents && f->rare->mappings; i++) {

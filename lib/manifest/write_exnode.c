@@ -7,13 +7,21 @@
 
 #include "base/error.h"
 #include "manifest/exnode.h"
+#include "manifest/parity.h"
 #include "manifest/write.h"
 #include "manifest/xml_copy.h"
 
 typedef unsigned long long ull;
 
-/* Within the exnode, or, deeper, within a mapping. */
-enum place { FILE_METADATA = 2, MAPPING_METADATA = 4 };
+/* Within the exnode, or, deeper, within a mapping or parity. */
+enum place {
+    FILE_METADATA = 2,
+    MAPPING_METADATA = 4,
+    STRIPE = 4,
+    STRIPE_METADATA = 6,
+    SHARD_METADATA = 8,
+    REPLICA_METADATA = 10
+};
 
 static void write_string(struct xd_text *to, enum place place, const char *name,
                          const char *value)
@@ -108,11 +116,11 @@ static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
 }
 
 /* As it was read, with its secrets or without. */
-static void write_part(struct xd_text *to, const struct xd_exnode_part *p,
-                       bool with_secrets)
+static void write_part(struct xd_text *to, enum place place,
+                       const struct xd_exnode_part *p, bool with_secrets)
 {
     size_t at = 0;
-    xd_text_addf(to, "  ");
+    xd_text_addf(to, "%*s", (int)place, "");
     for (size_t i = 0; i < p->n_secrets && !with_secrets; i++) {
         xd_text_add(to, p->xml + at, p->secrets[i].begin - at);
         at = p->secrets[i].end;
@@ -131,11 +139,86 @@ static void write_extent(struct xd_text *to, const struct xd_model_file *f,
             f->rare->mappings ? f->rare->mappings[i] : NULL;
         const struct xd_replica row = xd_model_replica_row(f, i);
         if (part && part->xml)
-            write_part(to, part, with_secrets);
+            write_part(to, FILE_METADATA, part, with_secrets);
         else
             write_mapping(to, e, sha256, &row, f->urls[i].scheme,
                           with_secrets ? part : NULL);
     }
+}
+
+static void begin_meta(struct xd_text *to, enum place place, const char *head,
+                       uint64_t number)
+{
+    xd_text_addf(to, "%*s<exnode:metadata name=\"%s%llu\" type=\"meta\">\n",
+                 (int)place, "", head, (ull)number);
+}
+
+static void end_meta(struct xd_text *to, enum place place)
+{
+    xd_text_addf(to, "%*s</exnode:metadata>\n", (int)place, "");
+}
+
+static void write_shard_replica(struct xd_text *to,
+                                const struct xd_model_shard_replica *r,
+                                size_t number, bool with_secrets)
+{
+    begin_meta(to, SHARD_METADATA, XD_EXNODE_REPLICA, number);
+    write_string(to, REPLICA_METADATA, XD_EXNODE_READ,
+                 xd_stripe_replica(r).url);
+    if (r->offset > 0)
+        write_number(to, REPLICA_METADATA, XD_EXNODE_ALLOC_OFFSET, r->offset);
+    if (r->expires)
+        write_string(to, REPLICA_METADATA, XD_EXNODE_END, r->expires);
+    if (r->write && with_secrets)
+        write_string(to, REPLICA_METADATA, XD_EXNODE_WRITE, r->write);
+    if (r->manage && with_secrets)
+        write_string(to, REPLICA_METADATA, XD_EXNODE_MANAGE, r->manage);
+    end_meta(to, SHARD_METADATA);
+}
+
+static void write_shard(struct xd_text *to, const struct xd_model_stripe *s,
+                        const struct xd_model_shard *shard, bool with_secrets)
+{
+    begin_meta(to, STRIPE_METADATA, XD_EXNODE_SHARD, shard->number);
+    if (shard->sha256)
+        write_string(to, SHARD_METADATA, XD_EXNODE_SHA256, shard->sha256);
+    for (size_t i = 0; i < shard->n_replicas; i++)
+        write_shard_replica(to, &s->replicas[shard->first_replica + i], i,
+                            with_secrets);
+    end_meta(to, STRIPE_METADATA);
+}
+
+static void write_stripe(struct xd_text *to, const struct xd_model_stripe *s,
+                         bool with_secrets)
+{
+    if (s->part) {
+        write_part(to, STRIPE, s->part, with_secrets);
+        return;
+    }
+    begin_meta(to, STRIPE, XD_EXNODE_STRIPE, s->number);
+    write_string(to, STRIPE_METADATA, XD_EXNODE_CODE, XD_EXNODE_REED_SOLOMON);
+    write_string(to, STRIPE_METADATA, XD_EXNODE_POLYNOMIAL, XD_EXNODE_0X11D);
+    write_string(to, STRIPE_METADATA, XD_EXNODE_MATRIX, XD_EXNODE_CAUCHY);
+    write_number(to, STRIPE_METADATA, XD_EXNODE_K, s->k);
+    write_number(to, STRIPE_METADATA, XD_EXNODE_N, s->n);
+    write_number(to, STRIPE_METADATA, XD_EXNODE_SHARD_LENGTH, s->shard_bytes);
+    write_number(to, STRIPE_METADATA, XD_EXNODE_OFFSET, s->offset);
+    write_number(to, STRIPE_METADATA, XD_EXNODE_LENGTH, s->length);
+    for (size_t i = 0; i < s->n_shards; i++)
+        write_shard(to, s, &s->shards[i], with_secrets);
+    end_meta(to, STRIPE);
+}
+
+static void write_parity(struct xd_text *to, const struct xd_model_rare *rare,
+                         bool with_secrets)
+{
+    if (!rare->stripes)
+        return;
+    xd_text_addf(to, "  <exnode:metadata name=\"" XD_EXNODE_PARITY
+                     "\" type=\"meta\">\n");
+    for (size_t i = 0; i < rare->n_stripes + rare->n_unused_stripes; i++)
+        write_stripe(to, &rare->stripes[i], with_secrets);
+    xd_text_addf(to, "  </exnode:metadata>\n");
 }
 
 /* An exNode that was read has its own among its parts. */
@@ -169,11 +252,12 @@ static int write_exnode(struct xd_text *to, const struct xd_model_file *f,
     if (!f->rare->is_exnode)
         write_head(to, f);
     for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next)
-        write_part(to, p, with_secrets);
+        write_part(to, FILE_METADATA, p, with_secrets);
     write_limit(to, FILE_METADATA, f->rare->max_connections);
     if (f->rare->upload && with_secrets)
         write_string(to, FILE_METADATA, XD_EXNODE_UPLOAD, f->rare->upload);
     write_hashes(to, f);
+    write_parity(to, f->rare, with_secrets);
     for (size_t i = 0; i < f->n_extents; i++)
         write_extent(to, f, i, with_secrets);
     xd_text_addf(to, "</exnode>\n");

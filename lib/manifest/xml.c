@@ -105,6 +105,23 @@ bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
     return false;
 }
 
+void xd_xml_attribute_text(const struct xd_xml *x, const char *name, char *out,
+                           size_t size)
+{
+    struct xd_span value;
+    out[0] = '\0';
+    if (!xd_xml_attribute(x, NULL, name, &value) || value.len >= size)
+        return;
+    memcpy(out, value.s, value.len);
+    out[value.len] = '\0';
+}
+
+void xd_xml_skip(struct xd_xml *x)
+{
+    x->depth--;
+    x->skipped++;
+}
+
 void xd_xml_bound_text(struct xd_xml *x, size_t most)
 {
     x->frames[x->depth - 1].text_most = most;

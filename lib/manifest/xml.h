@@ -67,6 +67,14 @@ int xd_xml_parse(struct xd_builder *b, struct xd_input *in,
 bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
                       const char *name, struct xd_span *out);
 
+/* The same, in no namespace, as a string: "" if it is absent or too long. */
+void xd_xml_attribute_text(const struct xd_xml *x, const char *name, char *out,
+                           size_t size);
+
+/* For a rule's begin(): the element is passed over with all that it holds, as if
+ * no rule named it. */
+void xd_xml_skip(struct xd_xml *x);
+
 /* The text of the element that begins may have `most` bytes, and is passed over,
  * with a warning, if it has more: it would be an error. */
 void xd_xml_bound_text(struct xd_xml *x, size_t most);

@@ -3,15 +3,36 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/span.h"
+
 static bool is_ours(const struct xd_xml_copy *c, const char *uri)
 {
     return uri && strcmp(uri, c->namespace_uri) == 0;
 }
 
-static bool is_secret(const struct xd_xml_copy *c, const char *name)
+static bool is_secret(const struct xd_xml_copy *c, struct xd_span name)
 {
     for (size_t i = 0; c->secret_names[i]; i++) {
-        if (strcmp(c->secret_names[i], name) == 0)
+        if (xd_span_is(name, c->secret_names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* An element that is one by its attribute. */
+static bool is_secret_by_name(const struct xd_xml_copy *c, const char *name,
+                              int n_attributes, const xmlChar **attributes)
+{
+    if (!c->secret_if_named || strcmp(name, c->secret_if_named) != 0)
+        return false;
+    for (int i = 0; i < n_attributes; i++) {
+        const xmlChar **a = attributes + (ptrdiff_t)i * 5;
+        const char *value = (const char *)a[3];
+
+        if (strcmp((const char *)a[0], "name") == 0 &&
+            is_secret(c, xd_span(value, (size_t)((const char *)a[4] - value))))
             return true;
     }
     return false;
@@ -65,14 +86,25 @@ static void check_length(struct xd_xml_copy *c)
     xd_text_clear(&c->text);
 }
 
-static void begin_secret(struct xd_xml_copy *c)
+/* `is_whole`: with its tags. */
+static void begin_secret(struct xd_xml_copy *c, bool is_whole)
 {
+    struct xd_xml_secret *more;
+
     if (c->n_secrets == XD_XML_SECRETS_MAX) {
         c->is_too_long = true;
         return;
     }
+    more =
+        xd_grow(c->secrets, c->n_secrets, &c->secrets_capacity, sizeof *more);
+    if (!more) {
+        c->text.failed = true;
+        return;
+    }
+    c->secrets = more;
     c->secret_depth = c->depth;
-    c->secrets[c->n_secrets].begin = c->text.len;
+    c->is_whole_secret = is_whole;
+    more[c->n_secrets].begin = is_whole ? c->element_begin : c->text.len;
 }
 
 void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
@@ -83,6 +115,7 @@ void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
     c->n_elements++;
     if (c->is_too_long)
         return;
+    c->element_begin = c->text.len;
     if (is_ours(c, uri)) {
         xd_text_addf(&c->text, "<%s:%s", c->prefix, name);
     } else {
@@ -93,8 +126,11 @@ void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
     for (int i = 0; i < n_attributes; i++)
         add_attribute(c, attributes + (ptrdiff_t)i * 5);
     xd_text_addf(&c->text, ">");
-    if (c->secret_depth == 0 && is_secret(c, name))
-        begin_secret(c);
+    if (c->secret_depth == 0 && is_secret(c, xd_span_of(name)))
+        begin_secret(c, false);
+    else if (c->secret_depth == 0 &&
+             is_secret_by_name(c, name, n_attributes, attributes))
+        begin_secret(c, true);
     check_length(c);
 }
 
@@ -120,26 +156,36 @@ static void end_secret(struct xd_xml_copy *c)
 
     c->secret_depth = 0;
     secret->end = c->text.len;
-    if (!c->is_too_long && c->text.s &&
+    if (c->is_too_long || !c->text.s)
+        return;
+    if (c->is_whole_secret ||
         !is_blank(c->text.s + secret->begin, secret->end - secret->begin))
         c->n_secrets++;
 }
 
 void xd_xml_copy_end(struct xd_xml_copy *c, const char *name, const char *uri)
 {
-    if (c->secret_depth == c->depth)
+    const bool ends_secret = c->secret_depth == c->depth;
+
+    if (ends_secret && !c->is_whole_secret)
         end_secret(c);
     c->depth--;
-    if (c->is_too_long)
+    if (c->is_too_long) {
+        c->secret_depth = ends_secret ? 0 : c->secret_depth;
         return;
+    }
     if (is_ours(c, uri))
         xd_text_addf(&c->text, "</%s:%s>", c->prefix, name);
     else
         xd_text_addf(&c->text, "</%s>", name);
+    if (ends_secret && c->is_whole_secret)
+        end_secret(c);
     check_length(c);
 }
 
 void xd_xml_copy_fini(struct xd_xml_copy *c)
 {
     xd_text_fini(&c->text);
+    xd_free(c->secrets);
+    c->secrets = NULL;
 }

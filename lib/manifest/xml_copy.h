@@ -16,9 +16,10 @@
 
 #include "base/text.h"
 
-/* What is longer, or has more secrets, is hostile, and is not copied. */
+/* What is longer, or has more secrets, is hostile, and is not copied.  A stripe of 255
+ * shards has two of each of their replicas. */
 #define XD_XML_COPY_MAX ((size_t)256 << 10)
-#define XD_XML_SECRETS_MAX 8
+#define XD_XML_SECRETS_MAX 2048
 
 /* Where a secret lies in the text. */
 struct xd_xml_secret {
@@ -30,19 +31,23 @@ struct xd_xml_copy {
     const char *namespace_uri, *prefix;
     const char *const *secret_names; /* elements of which all content is one,
                                         then NULL */
-    int (*other)(void *user); /* at the end of a child that no rule names; as
+    const char *secret_if_named; /* elements that are one as a whole if their
+                                    attribute "name" is one of these names */
+    int (*other)(void *user);    /* at the end of a child that no rule names; as
                                  xd_xml_end_fn */
 
     /* The child that was copied last; complete where its rule's text() and
      * end() are called. */
     struct xd_text text;
-    size_t n_elements; /* with itself */
-    struct xd_xml_secret secrets[XD_XML_SECRETS_MAX];
+    size_t n_elements;    /* with itself */
+    size_t element_begin; /* in it, of the element that began last */
+    struct xd_xml_secret *secrets;
     size_t n_secrets;
     bool is_too_long; /* there is no copy of it */
 
     /* xml_copy.c's own. */
-    size_t depth, secret_depth;
+    size_t depth, secret_depth, secrets_capacity;
+    bool is_whole_secret; /* the one at secret_depth: the element is, too */
 };
 
 /* What libxml2 says of an element and of its text, as to SAX2 handlers. */

@@ -118,6 +118,52 @@ static void check_hashes(const struct xd_manifest *m, size_t file,
         FUZZ_CHECK(f->n_pieces == (f->size - 1) / f->piece_bytes + 1);
 }
 
+static void check_shard(const struct xd_manifest *m, size_t file, size_t stripe,
+                        const struct xd_stripe *s, size_t i, bool may_be_local)
+{
+    struct xd_shard shard = {.struct_size = sizeof shard};
+    struct xd_replica r = {.struct_size = sizeof r};
+
+    FUZZ_CHECK(xd_manifest_shard(m, file, stripe, i, &shard) == 0);
+    FUZZ_CHECK(shard.length <= s->shard_bytes);
+    FUZZ_CHECK(shard.sha256 == NULL ||
+               (is_hex(shard.sha256) && strlen(shard.sha256) == 64));
+    FUZZ_CHECK(shard.n_replicas == 0 || (i >= s->k && shard.sha256 != NULL));
+    for (size_t k = 0; k < shard.n_replicas; k++) {
+        FUZZ_CHECK(xd_manifest_shard_replica(m, file, stripe, i, k, &r) == 0);
+        check_replica(&r, shard.length, may_be_local);
+    }
+    FUZZ_CHECK(xd_manifest_shard_replica(m, file, stripe, i, shard.n_replicas,
+                                         &r) == XD_E_INVAL);
+}
+
+/* Sorted, disjoint, and of shards which have all their bytes, one behind the
+ * other. */
+static void check_stripes(const struct xd_manifest *m, size_t file,
+                          const struct xd_file *f, bool may_be_local)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_shard shard = {.struct_size = sizeof shard};
+    uint64_t end = 0;
+
+    for (size_t i = 0; i < f->n_stripes; i++) {
+        FUZZ_CHECK(xd_manifest_stripe(m, file, i, &s) == 0);
+        FUZZ_CHECK(s.k >= 1 && s.k < s.n && s.n <= 255);
+        FUZZ_CHECK(s.n_losses <= s.n - s.k && s.shard_bytes > 0);
+        FUZZ_CHECK(s.offset >= end && s.length > 0);
+        end = s.offset;
+        for (size_t k = 0; k < s.n; k++) {
+            check_shard(m, file, i, &s, k, may_be_local);
+            FUZZ_CHECK(xd_manifest_shard(m, file, i, k, &shard) == 0);
+            FUZZ_CHECK(k >= s.k || shard.offset == end);
+            end += k < s.k ? shard.length : 0;
+        }
+        FUZZ_CHECK(end == s.offset + s.length && end <= f->size);
+        FUZZ_CHECK(xd_manifest_shard(m, file, i, s.n, &shard) == XD_E_INVAL);
+    }
+    FUZZ_CHECK(xd_manifest_stripe(m, file, f->n_stripes, &s) == XD_E_INVAL);
+}
+
 /* What is written says the same when it is read. */
 static void check_written(const struct xd_manifest *m, size_t file,
                           const char *format)
@@ -139,6 +185,8 @@ static void check_written(const struct xd_manifest *m, size_t file,
     FUZZ_CHECK(xd_manifest_file(m, file, &f) == 0);
     FUZZ_CHECK(xd_manifest_file(again, 0, &g) == 0);
     FUZZ_CHECK(f.size == g.size && f.n_extents == g.n_extents);
+    FUZZ_CHECK(g.n_stripes ==
+               (strcmp(format, "exnode") == 0 ? f.n_stripes : 0));
     FUZZ_CHECK((f.name == NULL) == (g.name == NULL));
     FUZZ_CHECK(f.name == NULL || strcmp(f.name, g.name) == 0);
     xd_manifest_unref(again);
@@ -162,6 +210,7 @@ static void check_manifest(const struct xd_manifest *m, bool may_be_local)
         }
         check_extents(m, i, &f, may_be_local);
         check_hashes(m, i, &f);
+        check_stripes(m, i, &f, may_be_local);
         if (may_be_local) { /* once for each text is enough */
             check_written(m, i, "metalink");
             check_written(m, i, "exnode");
@@ -285,6 +334,8 @@ static void edit_file(struct xd_manifest *m, size_t file, uint64_t size,
     FUZZ_CHECK(xd_manifest_file(edited, 0, &f) == 0 && f.size == size);
     check_extents(edited, 0, &f, true);
     check_hashes(edited, 0, &f);
+    check_stripes(edited, 0, &f, true);
+    FUZZ_CHECK(f.n_stripes == m->files[file].rare->n_stripes);
     check_written(edited, 0, "exnode");
     xd_manifest_unref(edited);
     free(dropped);

@@ -183,8 +183,8 @@ def test_a_word_of_http_would_be_found(tmp_path, line, word):
 # manifests, and inspection, which gives the model what it was given.
 SENDS_URLS = ["lib/base/url.h", "lib/base/url.c", "lib/io/http/http_fetch.c",
               "lib/io/http/http_redirect.c", "lib/io/ibp/ibp_wire.c",
-              "lib/manifest/edit.c", "lib/manifest/exnode.c",
-              "lib/manifest/model.c",
+              "lib/manifest/edit.c", "lib/manifest/exnode_common.c",
+              "lib/manifest/model.c", "lib/manifest/parity.c",
               "lib/manifest/offered.c", "lib/manifest/select.c",
               "lib/manifest/write.c", "lib/manifest/write_metalink4.c",
               "lib/mesh/mesh_parse.c", "lib/mesh/mesh_url.c",

@@ -62,6 +62,48 @@ static inline void expect_same_hashes(const struct xd_manifest *a,
                          xd_manifest_piece(b, file_b, i));
 }
 
+static inline void expect_same_shard(const struct xd_manifest *a, size_t file_a,
+                                     const struct xd_manifest *b, size_t file_b,
+                                     size_t stripe, size_t i)
+{
+    struct xd_shard x = {.struct_size = sizeof x}, y = x;
+    ck_assert_int_eq(xd_manifest_shard(a, file_a, stripe, i, &x), 0);
+    ck_assert_int_eq(xd_manifest_shard(b, file_b, stripe, i, &y), 0);
+    ck_assert_uint_eq(x.offset, y.offset);
+    ck_assert_uint_eq(x.length, y.length);
+    ck_assert_uint_eq(x.n_replicas, y.n_replicas);
+    expect_same_word(x.sha256, y.sha256);
+    for (size_t k = 0; k < x.n_replicas; k++) {
+        struct xd_replica r = {.struct_size = sizeof r}, s = r;
+        ck_assert_int_eq(xd_manifest_shard_replica(a, file_a, stripe, i, k, &r),
+                         0);
+        ck_assert_int_eq(xd_manifest_shard_replica(b, file_b, stripe, i, k, &s),
+                         0);
+        expect_same_replica(&r, &s);
+        expect_same_word(r.expires, s.expires);
+        ck_assert_uint_eq(r.expires_at, s.expires_at);
+    }
+}
+
+static inline void expect_same_stripe(const struct xd_manifest *a,
+                                      size_t file_a,
+                                      const struct xd_manifest *b,
+                                      size_t file_b, size_t i)
+{
+    struct xd_stripe x = {.struct_size = sizeof x}, y = x;
+    ck_assert_int_eq(xd_manifest_stripe(a, file_a, i, &x), 0);
+    ck_assert_int_eq(xd_manifest_stripe(b, file_b, i, &y), 0);
+    ck_assert_uint_eq(x.number, y.number);
+    ck_assert_uint_eq(x.offset, y.offset);
+    ck_assert_uint_eq(x.length, y.length);
+    ck_assert_uint_eq(x.shard_bytes, y.shard_bytes);
+    ck_assert_uint_eq(x.k, y.k);
+    ck_assert_uint_eq(x.n, y.n);
+    ck_assert_uint_eq(x.n_losses, y.n_losses);
+    for (size_t k = 0; k < x.n; k++)
+        expect_same_shard(a, file_a, b, file_b, i, k);
+}
+
 static inline void expect_same_file(const struct xd_manifest *a, size_t file_a,
                                     const struct xd_manifest *b, size_t file_b)
 {
@@ -79,6 +121,9 @@ static inline void expect_same_file(const struct xd_manifest *a, size_t file_a,
     expect_same_hashes(a, file_a, b, file_b, &x);
     for (size_t i = 0; i < x.n_extents; i++)
         expect_same_extent(a, file_a, b, file_b, i);
+    ck_assert_uint_eq(x.n_stripes, y.n_stripes);
+    for (size_t i = 0; i < x.n_stripes; i++)
+        expect_same_stripe(a, file_a, b, file_b, i);
 }
 
 static inline void expect_same(const struct xd_manifest *a,

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+#include "manifest/exnode_parity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/date.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "manifest/exnode.h"
+#include "manifest/exnode_common.h"
+#include "manifest/names.h"
+
+typedef unsigned long long ull;
+
+/* What a stripe has to say, in the order in which it is missed. */
+enum value { CODE, POLYNOMIAL, MATRIX, K, N, SHARD_LENGTH, OFFSET, LENGTH };
+
+static const struct {
+    const char *name, *word; /* the only one that is known; NULL: a number */
+} values[] = {
+    [CODE] = {XD_EXNODE_CODE, XD_EXNODE_REED_SOLOMON},
+    [POLYNOMIAL] = {XD_EXNODE_POLYNOMIAL, XD_EXNODE_0X11D},
+    [MATRIX] = {XD_EXNODE_MATRIX, XD_EXNODE_CAUCHY},
+    [K] = {XD_EXNODE_K, NULL},
+    [N] = {XD_EXNODE_N, NULL},
+    [SHARD_LENGTH] = {XD_EXNODE_SHARD_LENGTH, NULL},
+    [OFFSET] = {XD_EXNODE_OFFSET, NULL},
+    [LENGTH] = {XD_EXNODE_LENGTH, NULL},
+};
+
+#define N_VALUES (sizeof values / sizeof *values)
+
+void xd_parity_reader_init(struct xd_parity_reader *p, struct xd_builder *b,
+                           struct xd_xml_copy *copy)
+{
+    p->b = b;
+    p->copy = copy;
+}
+
+void xd_parity_reader_fini(struct xd_parity_reader *p)
+{
+    xd_free(p->stripe.replicas);
+    p->stripe.replicas = NULL;
+}
+
+static void set_flaw(struct xd_stripe_draft *s, const char *format, ...)
+    XD_PRINTF(2, 3);
+
+/* The first flaw counts. */
+static void set_flaw(struct xd_stripe_draft *s, const char *format, ...)
+{
+    va_list args;
+
+    if (s->flaw[0])
+        return;
+    va_start(args, format);
+    xd_format_line(s->flaw, sizeof s->flaw, format, args);
+    va_end(args);
+}
+
+/* ---- the names of metadata ---- */
+
+/* The number behind `head` in the key: from 0 to before `end`.  False: the key
+ * begins otherwise, or no such number is there. */
+static bool read_key_number(const char *key, const char *head, uint64_t end,
+                            uint64_t *out)
+{
+    const size_t len = strlen(head);
+
+    return strncmp(key, head, len) == 0 &&
+           xd_parse_u64(key + len, strlen(key + len), out) && *out < end;
+}
+
+static bool key_begins_with(const struct xd_parity_reader *p, const char *head)
+{
+    return strncmp(p->key, head, strlen(head)) == 0;
+}
+
+/* A text that is too long is a warning, and not an error of the manifest. */
+static void begin_text(struct xd_parity_reader *p, struct xd_xml *x)
+{
+    xd_xml_attribute_text(x, "name", p->key, sizeof p->key);
+    xd_xml_bound_text(x, XD_XML_TEXT_MAX);
+    p->text_begin = p->copy->text.len;
+}
+
+/* ---- parity ---- */
+
+void xd_parity_begin(struct xd_parity_reader *p, const struct xd_xml *x,
+                     const char *key)
+{
+    char type[sizeof "meta"];
+
+    xd_xml_attribute_text(x, "type", type, sizeof type);
+    p->is_open =
+        strcmp(key, XD_EXNODE_PARITY) == 0 && strcmp(type, "meta") == 0;
+    p->has_children = false;
+    p->head = p->copy->text.len;
+}
+
+/* What stands between stripes, if it is more than blanks, is kept as well. */
+static void keep_rest(struct xd_parity_reader *p)
+{
+    const struct xd_text *t = &p->copy->text;
+    const size_t tail = strlen("</exnode:metadata>");
+    struct xd_model_stripe rest = {.is_used = false};
+
+    if (p->copy->is_too_long || t->len < p->head + tail ||
+        xd_span_trim(xd_span(t->s + p->head, t->len - tail - p->head)).len == 0)
+        return;
+    rest.part = xd_exnode_make_part(p->b, p->copy, p->head, t->len - tail, 0);
+    if (rest.part)
+        xd_builder_stripe(p->b, &rest);
+}
+
+bool xd_parity_end(struct xd_parity_reader *p)
+{
+    const bool was_open = p->is_open;
+
+    p->is_open = false;
+    if (was_open && p->has_children)
+        keep_rest(p);
+    return was_open && p->has_children;
+}
+
+/* ---- a stripe ---- */
+
+int xd_parity_begin_stripe(struct xd_xml *x, void *user)
+{
+    struct xd_parity_reader *p = user;
+    struct xd_stripe_draft *s = &p->stripe;
+
+    if (!p->is_open) {
+        xd_xml_skip(x);
+        return 0;
+    }
+    xd_xml_attribute_text(x, "name", p->key, sizeof p->key);
+    p->has_children = true;
+    s->row = (struct xd_model_stripe){.is_used = true};
+    s->is_stripe =
+        read_key_number(p->key, XD_EXNODE_STRIPE, UINT32_MAX, &s->row.number);
+    s->given = 0;
+    s->k = s->n = 0;
+    s->flaw[0] = '\0';
+    memset(s->is_listed, 0, sizeof s->is_listed);
+    s->n_held = 1;
+    s->copy_begin = p->copy->element_begin;
+    s->first_secret = p->copy->n_secrets;
+    s->first_element = p->copy->n_elements - 1;
+    return 0;
+}
+
+static bool has_all_values(struct xd_stripe_draft *s)
+{
+    for (size_t i = 0; i < N_VALUES; i++) {
+        if (!(s->given & 1u << i))
+            set_flaw(s, "it has no %s", values[i].name);
+    }
+    return s->flaw[0] == '\0';
+}
+
+/* In such an order that nothing runs over. */
+static void check_sizes(struct xd_stripe_draft *s)
+{
+    const struct xd_model_stripe *r = &s->row;
+
+    if (s->k < 1)
+        set_flaw(s, "its k is 0, but there is a shard of data at least");
+    else if (s->n > XD_SHARDS_MAX)
+        set_flaw(s, "its n is %llu, but there are at most %d shards", (ull)s->n,
+                 XD_SHARDS_MAX);
+    else if (s->n <= s->k)
+        set_flaw(s,
+                 "its n is %llu and its k %llu, which leaves no shard of "
+                 "parity",
+                 (ull)s->n, (ull)s->k);
+    else if (r->shard_bytes == 0 || r->length == 0)
+        set_flaw(s, "it has no bytes");
+    else if (r->length > XD_FILE_MAX - r->offset)
+        set_flaw(s, "it ends beyond any file");
+    else if ((r->length - 1) / r->shard_bytes >= s->k)
+        set_flaw(s, "its %llu bytes are more than %llu shards of %llu hold",
+                 (ull)r->length, (ull)s->k, (ull)r->shard_bytes);
+}
+
+static void check_shard(struct xd_stripe_draft *s,
+                        const struct xd_model_shard *shard)
+{
+    const struct xd_model_stripe *r = &s->row;
+
+    if (shard->number >= s->n)
+        set_flaw(s, "it has a shard %u, but its n is %llu", shard->number,
+                 (ull)s->n);
+    else if (shard->number < s->k && shard->n_replicas > 0)
+        set_flaw(s,
+                 "its shard %u is one of data, but has replicas that are no "
+                 "mappings",
+                 shard->number);
+    else if (shard->number >= s->k && !shard->sha256)
+        set_flaw(s, "its shard %u is one of parity, but has no %s",
+                 shard->number, XD_EXNODE_SHA256);
+    for (size_t i = 0; i < shard->n_replicas; i++) {
+        if (s->replicas[shard->first_replica + i].offset >
+            XD_FILE_MAX - r->shard_bytes)
+            set_flaw(s, "its shard %u ends beyond any object", shard->number);
+    }
+}
+
+static void check_stripe(struct xd_stripe_draft *s)
+{
+    if (s->flaw[0] || !has_all_values(s))
+        return;
+    check_sizes(s);
+    for (size_t i = 0; i < s->row.n_shards && !s->flaw[0]; i++)
+        check_shard(s, &s->shards[i]);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const struct xd_model_shard *a = left, *b = right;
+
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static void *copy_array(struct xd_builder *b, const void *from, size_t n,
+                        size_t size)
+{
+    void *to = n > 0 && !b->out_of_memory
+                   ? xd_pool_array(&b->manifest->pool, n, size)
+                   : NULL;
+
+    b->out_of_memory |= n > 0 && !to;
+    if (to)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static void hold(struct xd_parity_reader *p)
+{
+    struct xd_stripe_draft *s = &p->stripe;
+
+    s->row.k = (unsigned)s->k;
+    s->row.n = (unsigned)s->n;
+    qsort(s->shards, s->row.n_shards, sizeof *s->shards, by_number);
+    s->row.shards =
+        copy_array(p->b, s->shards, s->row.n_shards, sizeof *s->shards);
+    s->row.replicas =
+        copy_array(p->b, s->replicas, s->row.n_replicas, sizeof *s->replicas);
+}
+
+/* In the copy of "parity" nothing is left of it, so that no number of stripes
+ * makes that too long; nor are blanks between them. */
+static void cut_copy(struct xd_parity_reader *p)
+{
+    struct xd_xml_copy *c = p->copy;
+    struct xd_stripe_draft *s = &p->stripe;
+
+    if (c->is_too_long) {
+        c->is_too_long = false;
+        c->text.len = p->head = 0;
+        c->n_secrets = 0;
+        return;
+    }
+    c->n_secrets = s->first_secret;
+    c->text.len = s->copy_begin;
+    if (c->text.s &&
+        xd_span_trim(xd_span(c->text.s + p->head, c->text.len - p->head)).len ==
+            0)
+        c->text.len = p->head;
+}
+
+int xd_parity_end_stripe(void *user)
+{
+    struct xd_parity_reader *p = user;
+    struct xd_stripe_draft *s = &p->stripe;
+    const struct xd_xml_copy *c = p->copy;
+
+    if (s->is_stripe)
+        check_stripe(s);
+    if (s->is_stripe && s->flaw[0])
+        xd_builder_warn(p->b, "stripe %llu: %s; it is not used",
+                        (ull)s->row.number, s->flaw);
+    s->row.is_used = s->is_stripe && !s->flaw[0];
+    if (!s->row.is_used || s->n_held != c->n_elements - s->first_element)
+        s->row.part = xd_exnode_make_part(p->b, c, s->copy_begin, c->text.len,
+                                          s->first_secret);
+    if (s->row.is_used)
+        hold(p);
+    else
+        s->row.n_shards = s->row.n_replicas = 0;
+    if (s->row.is_used || s->row.part)
+        xd_builder_stripe(p->b, &s->row);
+    cut_copy(p);
+    return 0;
+}
+
+/* ---- its metadata ---- */
+
+static void set_number(struct xd_stripe_draft *s, enum value which,
+                       uint64_t number)
+{
+    switch (which) {
+    case K:
+        s->k = number;
+        break;
+    case N:
+        s->n = number;
+        break;
+    case SHARD_LENGTH:
+        s->row.shard_bytes = number;
+        break;
+    case OFFSET:
+        s->row.offset = number;
+        break;
+    case LENGTH:
+        s->row.length = number;
+        break;
+    case CODE:
+    case POLYNOMIAL:
+    case MATRIX:
+        break;
+    }
+}
+
+static void take_value(struct xd_stripe_draft *s, enum value which,
+                       struct xd_span text)
+{
+    const char *name = values[which].name, *word = values[which].word;
+    struct xd_quoted q;
+    uint64_t number = 0;
+
+    if (text.len == 0)
+        return;
+    if (s->given & 1u << which) {
+        set_flaw(s, "it has two values of %s", name);
+    } else if (word && !xd_span_is(text, word)) {
+        set_flaw(s, "its %s is %s, which is not known", name,
+                 xd_quote(&q, text));
+    } else if (!word && (!xd_parse_u64(text.s, text.len, &number) ||
+                         number > XD_FILE_MAX)) {
+        set_flaw(s, "its %s is %s, which is no number", name,
+                 xd_quote(&q, text));
+    } else {
+        set_number(s, which, number);
+        s->given |= 1u << which;
+        s->n_held++;
+    }
+}
+
+static void begin_shard(struct xd_parity_reader *p)
+{
+    struct xd_stripe_draft *s = &p->stripe;
+    struct xd_quoted q;
+    uint64_t number = 0;
+
+    p->shard = NULL;
+    if (!read_key_number(p->key, XD_EXNODE_SHARD, XD_SHARDS_MAX, &number)) {
+        set_flaw(s, "%s is no number of a shard",
+                 xd_quote(&q, xd_span_of(p->key)));
+    } else if (s->is_listed[number]) {
+        set_flaw(s, "it has two shards %llu", (ull)number);
+    } else {
+        s->is_listed[number] = true;
+        p->shard = &s->shards[s->row.n_shards++];
+        *p->shard = (struct xd_model_shard){.number = (uint32_t)number,
+                                            .first_replica = s->row.n_replicas};
+        s->n_held++;
+    }
+}
+
+int xd_parity_begin_metadata(struct xd_xml *x, void *user)
+{
+    struct xd_parity_reader *p = user;
+
+    if (!p->stripe.is_stripe) {
+        xd_xml_skip(x);
+        return 0;
+    }
+    begin_text(p, x);
+    p->in_shard = key_begins_with(p, XD_EXNODE_SHARD);
+    if (p->in_shard)
+        begin_shard(p);
+    return 0;
+}
+
+int xd_parity_take_metadata(void *user, struct xd_span text)
+{
+    struct xd_parity_reader *p = user;
+
+    for (size_t i = 0; i < N_VALUES && !p->in_shard; i++) {
+        if (strcmp(p->key, values[i].name) == 0)
+            take_value(&p->stripe, (enum value)i, text);
+    }
+    p->in_shard = false;
+    return 0;
+}
+
+/* ---- a shard ---- */
+
+int xd_parity_begin_of_shard(struct xd_xml *x, void *user)
+{
+    struct xd_parity_reader *p = user;
+
+    if (!p->in_shard || !p->shard) {
+        xd_xml_skip(x);
+        return 0;
+    }
+    begin_text(p, x);
+    p->in_replica = key_begins_with(p, XD_EXNODE_REPLICA);
+    if (p->in_replica) {
+        p->replica = (struct xd_model_shard_replica){.offset = 0};
+        p->has_read = p->has_offset = false;
+        p->replica_flaw = NULL;
+        p->replica_held = 1;
+    }
+    return 0;
+}
+
+/* One without a `read` could only be written again. */
+static void end_replica(struct xd_parity_reader *p)
+{
+    struct xd_stripe_draft *s = &p->stripe;
+    struct xd_model_shard_replica *more;
+
+    if (!p->replica_flaw && !p->has_read)
+        p->replica_flaw = "it has no read capability";
+    if (p->replica_flaw) {
+        xd_builder_warn(p->b,
+                        "stripe %llu: a replica of its shard %u is not used: "
+                        "%s",
+                        (ull)s->row.number, p->shard->number, p->replica_flaw);
+        return;
+    }
+    more = xd_grow(s->replicas, s->row.n_replicas, &s->replicas_capacity,
+                   sizeof *more);
+    if (!more) {
+        p->b->out_of_memory = true;
+        return;
+    }
+    s->replicas = more;
+    more[s->row.n_replicas++] = p->replica;
+    p->shard->n_replicas++;
+    s->n_held += p->replica_held;
+}
+
+int xd_parity_take_of_shard(void *user, struct xd_span text)
+{
+    struct xd_parity_reader *p = user;
+
+    if (p->in_replica) {
+        end_replica(p);
+    } else if (strcmp(p->key, XD_EXNODE_SHA256) == 0 && text.len > 0 &&
+               !p->shard->sha256) {
+        p->shard->sha256 = xd_builder_sha256(p->b, text);
+        p->stripe.n_held += p->shard->sha256 != NULL;
+    }
+    p->in_replica = false;
+    return 0;
+}
+
+/* ---- a replica of it ---- */
+
+int xd_parity_begin_of_replica(struct xd_xml *x, void *user)
+{
+    struct xd_parity_reader *p = user;
+
+    if (p->in_replica)
+        begin_text(p, x);
+    else
+        xd_xml_skip(x);
+    return 0;
+}
+
+static void take_read(struct xd_parity_reader *p, struct xd_span text)
+{
+    struct xd_url *url = &p->replica.url;
+    const char *why;
+
+    p->has_read = true;
+    if (!memchr(text.s, ':', text.len))
+        xd_exnode_resolve_in_copy(p->b, p->copy, p->text_begin, "metadata",
+                                  text);
+    why = xd_builder_url(p->b, text, url);
+    if (!why && xd_exnode_is_broken_capability(url))
+        why = "its read capability is broken";
+    if (why)
+        p->replica_flaw = why;
+}
+
+static void take_offset(struct xd_parity_reader *p, struct xd_span text)
+{
+    p->has_offset = true;
+    if (!xd_parse_u64(text.s, text.len, &p->replica.offset) ||
+        p->replica.offset > XD_FILE_MAX)
+        p->replica_flaw = "its " XD_EXNODE_ALLOC_OFFSET " is no number";
+}
+
+/* The first value of each counts. */
+int xd_parity_take_of_replica(void *user, struct xd_span text)
+{
+    struct xd_parity_reader *p = user;
+    struct xd_model_shard_replica *r = &p->replica;
+    bool is_held = true;
+
+    if (text.len == 0) {
+        return 0;
+    } else if (strcmp(p->key, XD_EXNODE_READ) == 0 && !p->has_read) {
+        take_read(p, text);
+    } else if (strcmp(p->key, XD_EXNODE_ALLOC_OFFSET) == 0 && !p->has_offset) {
+        take_offset(p, text);
+    } else if (strcmp(p->key, XD_EXNODE_WRITE) == 0 && !r->write) {
+        r->write = xd_builder_copy(p->b, text);
+    } else if (strcmp(p->key, XD_EXNODE_MANAGE) == 0 && !r->manage) {
+        r->manage = xd_builder_copy(p->b, text);
+    } else if (strcmp(p->key, XD_EXNODE_END) == 0 && !r->expires) {
+        r->expires = xd_builder_copy(p->b, text);
+        if (!xd_date_parse(text.s, text.len, &r->expires_at))
+            r->expires_at = 0;
+    } else {
+        is_held = false;
+    }
+    p->replica_held += is_held;
+    return 0;
+}
