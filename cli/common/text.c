@@ -118,6 +118,18 @@ const char *text_without_password(char out[TEXT_URL_SIZE], const char *url)
     return out;
 }
 
+const char *text_host(char out[TEXT_URL_SIZE], const char *url)
+{
+    const char *host = strstr(url, "://");
+    size_t login;
+
+    text_login(url, &login);
+    host = host == NULL ? url : host + 3;
+    host += login > 0 ? login + 1 : 0;
+    snprintf(out, TEXT_URL_SIZE, "%.*s", (int)strcspn(host, "/?#"), host);
+    return out;
+}
+
 unsigned text_columns(const char *s)
 {
     unsigned columns = 0;

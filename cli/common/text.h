@@ -32,6 +32,9 @@ size_t text_login(const char *url, size_t *out_len);
 /* The URL without the password, for people; in `out`, which is returned. */
 const char *text_without_password(char out[TEXT_URL_SIZE], const char *url);
 
+/* Its host and port, without a login; in `out`, which is returned. */
+const char *text_host(char out[TEXT_URL_SIZE], const char *url);
+
 /* How many columns that takes on a terminal, at most. */
 unsigned text_columns(const char *s);
 

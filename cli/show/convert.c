@@ -39,6 +39,31 @@ static int write_file(const char *path, mode_t mode, const char *text,
     return STATUS_LOCAL;
 }
 
+/* Of one file, or of all together. */
+static size_t count_stripes(const struct xd_manifest *m, size_t file)
+{
+    struct xd_file f = {.struct_size = sizeof f};
+    size_t n = 0;
+
+    for (size_t i = 0; xd_manifest_file(m, i, &f) == 0; i++)
+        if (file == XD_ALL_FILES || file == i)
+            n += f.n_stripes;
+    return n;
+}
+
+/* What is complete without. */
+static void warn_of_stripes(const struct args *a, const struct xd_manifest *m,
+                            size_t file)
+{
+    const size_t n = count_stripes(m, file);
+
+    if (n > 0 && !a->quiet && strcmp(a->format, "metalink") == 0)
+        words_warning(0,
+                      "the parity of %zu %s is left out, for which a "
+                      "Metalink has no words",
+                      n, n == 1 ? "stripe" : "stripes");
+}
+
 int convert(const struct args *a, const struct xd_manifest *m, size_t file)
 {
     struct xd_error err;
@@ -57,6 +82,7 @@ int convert(const struct args *a, const struct xd_manifest *m, size_t file)
         return status_of(rc);
     }
     int status = STATUS_COMPLETE;
+    warn_of_stripes(a, m, file);
     if (to_stdout)
         fwrite(text, 1, len, stdout);
     else

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/text.h"
@@ -39,19 +38,6 @@ static void visit(const struct xd_manifest *m, size_t file,
             fn(user, &at);
             at.number++;
         }
-}
-
-/* The host of a URL with its port, without a login. */
-static const char *host_of(char out[TEXT_URL_SIZE], const char *url)
-{
-    const char *host = strstr(url, "://");
-    size_t login;
-
-    text_login(url, &login);
-    host = host == NULL ? url : host + 3;
-    host += login > 0 ? login + 1 : 0;
-    snprintf(out, TEXT_URL_SIZE, "%.*s", (int)strcspn(host, "/?#"), host);
-    return out;
 }
 
 static void put_text(const char *text)
@@ -92,7 +78,7 @@ static void put_mapping(void *user, const struct mapping *at)
            r->rights & XD_MAY_WRITE ? 'w' : '-',
            r->rights & XD_MAY_MANAGE ? 'm' : '-', at->extent.offset,
            at->extent.length);
-    put_text(host_of(host, r->url));
+    put_text(text_host(host, r->url));
     put_text(r->expires);
     put_text(r->functions);
     put_probed(&at->probed);
@@ -137,7 +123,7 @@ static void warn(void *user, const struct mapping *at)
     const struct xd_probed *p = &at->probed;
     char left[UNITS_SIZE], host[TEXT_URL_SIZE];
 
-    host_of(host, at->replica.url);
+    text_host(host, at->replica.url);
     if (p->state != XD_PROBE_ANSWERED)
         warn_of_recorded(w, at, host);
     else if (p->lifetime_s <= SOON)

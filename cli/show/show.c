@@ -17,6 +17,7 @@
 #include "show/convert.h"
 #include "show/mappings.h"
 #include "show/show_json.h"
+#include "show/stripes.h"
 
 #define LABEL "  %-10s "
 
@@ -108,6 +109,9 @@ static void put_file(const struct xd_manifest *m, size_t i, bool verbose,
         mappings_put(m, i, probe);
     for (size_t j = 0; j < file.n_extents && !verbose && probe == NULL; j++)
         put_extent(m, i, j);
+    if (verbose)
+        stripes_put_shards(m, i);
+    stripes_put(m, i);
 }
 
 /* Ask the depots of each file from `first` to before `end`.  Returns a status;

@@ -135,6 +135,52 @@ static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
     json_close_object(j);
 }
 
+static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
+                      size_t stripe, const struct xd_stripe *s, size_t i)
+{
+    struct xd_shard shard = {.struct_size = sizeof shard};
+    struct xd_replica replica = {.struct_size = sizeof replica};
+    const struct xd_probed probed = {.state = XD_PROBE_NONE};
+
+    if (xd_manifest_shard(m, file, stripe, i, &shard) < 0)
+        return;
+    json_open_object(j, NULL);
+    json_count(j, "number", i);
+    json_size(j, "offset", i < s->k ? shard.offset : XD_SIZE_UNKNOWN);
+    json_count(j, "length", shard.length);
+    json_string(j, "sha256", shard.sha256);
+    json_open_array(j, "replicas");
+    for (size_t k = 0;
+         xd_manifest_shard_replica(m, file, stripe, i, k, &replica) == 0; k++)
+        put_replica(j, &replica, &probed);
+    json_close_array(j);
+    json_close_object(j);
+}
+
+static void put_stripes(struct json *j, const struct xd_manifest *m,
+                        size_t file)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+
+    json_open_array(j, "stripes");
+    for (size_t i = 0; xd_manifest_stripe(m, file, i, &s) == 0; i++) {
+        json_open_object(j, NULL);
+        json_count(j, "number", s.number);
+        json_count(j, "offset", s.offset);
+        json_count(j, "length", s.length);
+        json_count(j, "k", s.k);
+        json_count(j, "n", s.n);
+        json_count(j, "shard_length", s.shard_bytes);
+        json_count(j, "losses", s.n_losses);
+        json_open_array(j, "shards");
+        for (size_t k = 0; k < s.n; k++)
+            put_shard(j, m, file, i, &s, k);
+        json_close_array(j);
+        json_close_object(j);
+    }
+    json_close_array(j);
+}
+
 static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
                      const struct xd_probe *probe)
 {
@@ -153,6 +199,7 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     for (size_t i = 0; i < f.n_extents; i++)
         put_extent(j, m, file, i, probe);
     json_close_array(j);
+    put_stripes(j, m, file);
     json_close_object(j);
 }
 
