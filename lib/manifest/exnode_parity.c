@@ -101,19 +101,24 @@ void xd_parity_begin(struct xd_parity_reader *p, const struct xd_xml *x,
     p->head = p->copy->text.len;
 }
 
-/* What stands between stripes, if it is more than blanks, is kept as well. */
+/* What stands between stripes is kept as well, but for blanks. */
 static void keep_rest(struct xd_parity_reader *p)
 {
     const struct xd_text *t = &p->copy->text;
     const size_t tail = strlen("</exnode:metadata>");
-    struct xd_model_stripe rest = {.is_used = false};
+    struct xd_model_stripe row = {.is_used = false};
+    struct xd_span rest;
+    size_t begin;
 
-    if (p->copy->is_too_long || t->len < p->head + tail ||
-        xd_span_trim(xd_span(t->s + p->head, t->len - tail - p->head)).len == 0)
+    if (p->copy->is_too_long || t->len < p->head + tail)
         return;
-    rest.part = xd_exnode_make_part(p->b, p->copy, p->head, t->len - tail, 0);
-    if (rest.part)
-        xd_builder_stripe(p->b, &rest);
+    rest = xd_span_trim(xd_span(t->s + p->head, t->len - tail - p->head));
+    if (rest.len == 0)
+        return;
+    begin = (size_t)(rest.s - t->s);
+    row.part = xd_exnode_make_part(p->b, p->copy, begin, begin + rest.len, 0);
+    if (row.part)
+        xd_builder_stripe(p->b, &row);
 }
 
 bool xd_parity_end(struct xd_parity_reader *p)

@@ -12,9 +12,9 @@
 #include "torture.h"
 
 static const char *const samples[] = {
-    "copies.xnd",   "stripes.xnd",      "film.meta4",
-    "odd.meta4",    "several.meta4",    "film.metalink",
-    "odd.metalink", "mirrors.metalink", "mirrors.urls"};
+    "copies.xnd",    "stripes.xnd",   "film.meta4",   "odd.meta4",
+    "several.meta4", "film.metalink", "odd.metalink", "mirrors.metalink",
+    "mirrors.urls",  "odd_parity.xnd"};
 
 #define N_SAMPLES (sizeof samples / sizeof *samples)
 
@@ -133,6 +133,8 @@ START_TEST(a_manifest_is_written_whole_or_not_at_all)
 {
     sample = "stripes.xnd";
     format = "exnode";
+    torture(write_sample);
+    sample = "odd_parity.xnd";
     torture(write_sample);
     sample = "film.meta4";
     format = "metalink";

@@ -21,10 +21,10 @@ static char *load(const char *name, size_t *out_len)
 }
 
 static const char *const samples[] = {
-    "tiny.xnd",        "copies.xnd",   "fragments.xnd", "functions.xnd",
-    "hole.xnd",        "stripes.xnd",  "film.meta4",    "odd.meta4",
-    "several.meta4",   "mirrors.urls", "film.metalink", "odd.metalink",
-    "mirrors.metalink"};
+    "tiny.xnd",         "copies.xnd",    "fragments.xnd", "functions.xnd",
+    "hole.xnd",         "stripes.xnd",   "film.meta4",    "odd.meta4",
+    "several.meta4",    "mirrors.urls",  "film.metalink", "odd.metalink",
+    "mirrors.metalink", "odd_parity.xnd"};
 
 #define N_SAMPLES (sizeof samples / sizeof *samples)
 
