@@ -89,7 +89,7 @@ static void begin_text(struct xd_parity_reader *p, struct xd_xml *x)
 
 /* ---- parity ---- */
 
-void xd_parity_begin(struct xd_parity_reader *p, const struct xd_xml *x,
+void xd_parity_begin(struct xd_parity_reader *p, struct xd_xml *x,
                      const char *key)
 {
     char type[sizeof "meta"];
@@ -99,6 +99,8 @@ void xd_parity_begin(struct xd_parity_reader *p, const struct xd_xml *x,
         strcmp(key, XD_EXNODE_PARITY) == 0 && strcmp(type, "meta") == 0;
     p->has_children = false;
     p->head = p->copy->text.len;
+    if (p->is_open)
+        xd_xml_ignore_text(x); /* blanks, as many as there are stripes */
 }
 
 /* What stands between stripes is kept as well, but for blanks. */
@@ -386,8 +388,10 @@ int xd_parity_begin_metadata(struct xd_xml *x, void *user)
     }
     begin_text(p, x);
     p->in_shard = key_begins_with(p, XD_EXNODE_SHARD);
-    if (p->in_shard)
+    if (p->in_shard) {
+        xd_xml_ignore_text(x);
         begin_shard(p);
+    }
     return 0;
 }
 
@@ -416,6 +420,7 @@ int xd_parity_begin_of_shard(struct xd_xml *x, void *user)
     begin_text(p, x);
     p->in_replica = key_begins_with(p, XD_EXNODE_REPLICA);
     if (p->in_replica) {
+        xd_xml_ignore_text(x);
         p->replica = (struct xd_model_shard_replica){.offset = 0};
         p->has_read = p->has_offset = false;
         p->replica_flaw = NULL;
@@ -451,17 +456,25 @@ static void end_replica(struct xd_parity_reader *p)
     s->n_held += p->replica_held;
 }
 
+static void take_sha256(struct xd_parity_reader *p, struct xd_span text)
+{
+    if (p->shard->sha256) {
+        set_flaw(&p->stripe, "its shard %u has two values of %s",
+                 p->shard->number, XD_EXNODE_SHA256);
+        return;
+    }
+    p->shard->sha256 = xd_builder_sha256(p->b, text);
+    p->stripe.n_held += p->shard->sha256 != NULL;
+}
+
 int xd_parity_take_of_shard(void *user, struct xd_span text)
 {
     struct xd_parity_reader *p = user;
 
-    if (p->in_replica) {
+    if (p->in_replica)
         end_replica(p);
-    } else if (strcmp(p->key, XD_EXNODE_SHA256) == 0 && text.len > 0 &&
-               !p->shard->sha256) {
-        p->shard->sha256 = xd_builder_sha256(p->b, text);
-        p->stripe.n_held += p->shard->sha256 != NULL;
-    }
+    else if (strcmp(p->key, XD_EXNODE_SHA256) == 0 && text.len > 0)
+        take_sha256(p, text);
     p->in_replica = false;
     return 0;
 }
@@ -511,7 +524,8 @@ int xd_parity_take_of_replica(void *user, struct xd_span text)
     bool is_held = true;
 
     if (text.len == 0) {
-        return 0;
+        is_held = strcmp(p->key, XD_EXNODE_WRITE) == 0 ||
+                  strcmp(p->key, XD_EXNODE_MANAGE) == 0;
     } else if (strcmp(p->key, XD_EXNODE_READ) == 0 && !p->has_read) {
         take_read(p, text);
     } else if (strcmp(p->key, XD_EXNODE_ALLOC_OFFSET) == 0 && !p->has_offset) {
@@ -522,8 +536,7 @@ int xd_parity_take_of_replica(void *user, struct xd_span text)
         r->manage = xd_builder_copy(p->b, text);
     } else if (strcmp(p->key, XD_EXNODE_END) == 0 && !r->expires) {
         r->expires = xd_builder_copy(p->b, text);
-        if (!xd_date_parse(text.s, text.len, &r->expires_at))
-            r->expires_at = 0;
+        xd_date_parse(text.s, text.len, &r->expires_at); /* or it stays 0 */
     } else {
         is_held = false;
     }

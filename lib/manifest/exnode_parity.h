@@ -54,7 +54,7 @@ void xd_parity_reader_fini(struct xd_parity_reader *p);
 
 /* Metadata of the root begins.  It ends: whether it was "parity", and all of it
  * went into the draft. */
-void xd_parity_begin(struct xd_parity_reader *p, const struct xd_xml *x,
+void xd_parity_begin(struct xd_parity_reader *p, struct xd_xml *x,
                      const char *key);
 bool xd_parity_end(struct xd_parity_reader *p);
 

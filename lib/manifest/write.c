@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/unicode.h"
-#include "manifest/parity.h"
 
 static const struct xd_writer *const writers[] = {&xd_writer_metalink4,
                                                   &xd_writer_exnode};
@@ -55,23 +54,6 @@ static bool can_stand_in_xml(const char *s)
     return true;
 }
 
-static int check_urls_of_parity(const struct xd_model_file *f,
-                                struct xd_error *err)
-{
-    for (size_t i = 0; i < f->rare->n_stripes; i++) {
-        const struct xd_model_stripe *s = &f->rare->stripes[i];
-
-        for (size_t k = 0; k < s->n_replicas; k++) {
-            if (!can_stand_in_xml(xd_stripe_replica(&s->replicas[k]).url))
-                return xd_fail(err, XD_E_INVAL,
-                               "%s: a URL of stripe %llu is not UTF-8, as XML "
-                               "must be",
-                               xd_write_name(f), (unsigned long long)s->number);
-        }
-    }
-    return 0;
-}
-
 /* All else that is in the model was checked or comes from XML; but a list of
  * URLs may have any bytes. */
 static int check_urls(const struct xd_model_file *f, struct xd_error *err)
@@ -84,7 +66,7 @@ static int check_urls(const struct xd_model_file *f, struct xd_error *err)
                            "%s: URL number %zu is not UTF-8, as XML must be",
                            xd_write_name(f), i + 1);
     }
-    return check_urls_of_parity(f, err);
+    return 0;
 }
 
 static bool stripe_has_secrets(const struct xd_model_stripe *s)

@@ -24,6 +24,7 @@ struct frame {
     size_t text_most;  /* bytes of it */
     bool is_bounded;   /* xd_xml_bound_text() was called */
     bool is_too_long;  /* the text, of which nothing is kept then */
+    bool ignores_text; /* xd_xml_ignore_text() was called */
 };
 
 /* How far the text has been looked through for tags. */
@@ -126,6 +127,11 @@ void xd_xml_bound_text(struct xd_xml *x, size_t most)
 {
     x->frames[x->depth - 1].text_most = most;
     x->frames[x->depth - 1].is_bounded = true;
+}
+
+void xd_xml_ignore_text(struct xd_xml *x)
+{
+    x->frames[x->depth - 1].ignores_text = true;
 }
 
 static void describe_root(struct xd_xml *x, const char *name, const char *uri)
@@ -250,7 +256,7 @@ static void add_text(void *user, const xmlChar *s, int len)
     if (x->skipped || x->depth == 0)
         return;
     struct frame *f = &x->frames[x->depth - 1];
-    if (!f->rule->text || f->is_too_long)
+    if (!f->rule->text || f->is_too_long || f->ignores_text)
         return;
     xd_text_add(&x->text, (const char *)s, (size_t)len);
     if (x->text.failed) {

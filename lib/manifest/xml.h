@@ -79,4 +79,8 @@ void xd_xml_skip(struct xd_xml *x);
  * with a warning, if it has more: it would be an error. */
 void xd_xml_bound_text(struct xd_xml *x, size_t most);
 
+/* The text of the element that begins is of no use, however long: it is not kept, and
+ * empty where it is handed over. */
+void xd_xml_ignore_text(struct xd_xml *x);
+
 #endif

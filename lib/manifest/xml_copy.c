@@ -103,6 +103,7 @@ static void begin_secret(struct xd_xml_copy *c, bool is_whole)
     }
     c->secrets = more;
     c->secret_depth = c->depth;
+    c->secret_text = c->text.len;
     c->is_whole_secret = is_whole;
     more[c->n_secrets].begin = is_whole ? c->element_begin : c->text.len;
 }
@@ -150,36 +151,31 @@ static bool is_blank(const char *s, size_t len)
 }
 
 /* An element without a content keeps no secret. */
-static void end_secret(struct xd_xml_copy *c)
+static bool keeps_secret(const struct xd_xml_copy *c)
 {
-    struct xd_xml_secret *secret = &c->secrets[c->n_secrets];
-
-    c->secret_depth = 0;
-    secret->end = c->text.len;
-    if (c->is_too_long || !c->text.s)
-        return;
-    if (c->is_whole_secret ||
-        !is_blank(c->text.s + secret->begin, secret->end - secret->begin))
-        c->n_secrets++;
+    return !c->is_too_long && c->text.s &&
+           !is_blank(c->text.s + c->secret_text, c->text.len - c->secret_text);
 }
 
 void xd_xml_copy_end(struct xd_xml_copy *c, const char *name, const char *uri)
 {
     const bool ends_secret = c->secret_depth == c->depth;
+    const bool is_kept = ends_secret && keeps_secret(c);
 
-    if (ends_secret && !c->is_whole_secret)
-        end_secret(c);
+    if (is_kept)
+        c->secrets[c->n_secrets].end = c->text.len;
+    if (ends_secret)
+        c->secret_depth = 0;
     c->depth--;
-    if (c->is_too_long) {
-        c->secret_depth = ends_secret ? 0 : c->secret_depth;
+    if (c->is_too_long)
         return;
-    }
     if (is_ours(c, uri))
         xd_text_addf(&c->text, "</%s:%s>", c->prefix, name);
     else
         xd_text_addf(&c->text, "</%s>", name);
-    if (ends_secret && c->is_whole_secret)
-        end_secret(c);
+    if (is_kept && c->is_whole_secret)
+        c->secrets[c->n_secrets].end = c->text.len;
+    c->n_secrets += is_kept;
     check_length(c);
 }
 

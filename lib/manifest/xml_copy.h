@@ -46,8 +46,11 @@ struct xd_xml_copy {
     bool is_too_long; /* there is no copy of it */
 
     /* xml_copy.c's own. */
-    size_t depth, secret_depth, secrets_capacity;
-    bool is_whole_secret; /* the one at secret_depth: the element is, too */
+    size_t depth, secrets_capacity;
+    size_t secret_depth,
+        secret_text;      /* of the one that has begun, or 0; where its
+                                         content begins */
+    bool is_whole_secret; /* its element is one, too */
 };
 
 /* What libxml2 says of an element and of its text, as to SAX2 handlers. */

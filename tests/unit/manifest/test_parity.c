@@ -161,6 +161,9 @@ START_TEST(what_is_not_there_cannot_be_got)
                      XD_E_INVAL);
     ck_assert_int_eq(xd_manifest_shard_replica(manifest, 0, 0, 3, 0, &r),
                      XD_E_INVAL);
+    ck_assert_int_eq(
+        xd_manifest_shard_replica(manifest, 0, 0, ((size_t)1 << 32) + 2, 0, &r),
+        XD_E_INVAL);
     s.struct_size = 0;
     ck_assert_int_eq(xd_manifest_stripe(manifest, 0, 0, &s), XD_E_INVAL);
 }
@@ -173,6 +176,26 @@ START_TEST(the_hash_of_data_is_that_of_a_mapping_of_just_these_bytes)
     ck_assert_str_eq(shard_at(0, 1).sha256, extent_at(0, 1).sha256);
     parse(FILE_OF(STRIPE)); /* one mapping of all */
     ck_assert_ptr_null(shard_at(0, 0).sha256);
+}
+END_TEST
+
+#define HASHED(offset, length, hex)                                      \
+    "<e:mapping>" VALUE("exnode_offset", offset) VALUE("logical_length", \
+                                                       length)           \
+        VALUE("sha256", hex) "<e:read>http://a.example/x</e:read></e:mapping>"
+
+START_TEST(a_mapping_that_begins_with_a_shard_is_another_if_it_is_longer)
+{
+    parse(EXNODE VALUE("filename", "f") META(
+        "parity",
+        META("stripe.0",
+             CODE VALUE("k", "2") VALUE("n", "3") VALUE("shard_length", "5")
+                 VALUE("exnode_offset", "0") VALUE("logical_length", "10")))
+              HASHED("0", "5", HEX) HASHED("0", "6", HEX2)
+                  HASHED("0", "10", HEX2) "</exnode>");
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_str_eq(shard_at(0, 0).sha256, HEX);
+    ck_assert_ptr_null(shard_at(0, 1).sha256);
 }
 END_TEST
 
@@ -333,6 +356,14 @@ static const struct {
              META("replica.0", READ("http://c/p") VALUE(
                                    "alloc_offset", "9223372036854775805")))),
      "its shard 2 ends beyond any object"},
+    {WITH(CODE SIZES META("shard.2", META("replica.0", READ("http://c/p")))
+              META("other", VALUE("sha256", HEX))),
+     "its shard 2 is one of parity, but has no sha256"},
+    {WITH(CODE SIZES META("shard.0",
+                          VALUE("sha256", HEX) VALUE("sha256", HEX2))),
+     "its shard 0 has two values of sha256"},
+    {NUMBERS("2", "4", "1", "9223372036854775806", "1"),
+     "it ends at byte 9223372036854775807, but the file has 10"},
 };
 
 START_TEST(a_stripe_that_cannot_be_used_is_named_and_the_file_is_whole)
@@ -397,6 +428,9 @@ static const struct {
      "its alloc_offset is no number"},
     {REPLICA_OF(VALUE("alloc_offset", "1k") READ("http://c/p")),
      "its alloc_offset is no number"},
+    {REPLICA_OF(READ("http://c/p")
+                    VALUE("alloc_offset", "9223372036854775808")),
+     "its alloc_offset is no number"},
 };
 
 START_TEST(a_replica_that_cannot_be_asked_is_left_out)
@@ -425,6 +459,15 @@ START_TEST(a_replica_may_lie_within_an_object)
     ck_assert_uint_eq(parity_at(0, 3, 1).offset, 0);
     write_exnode(false);
     ck_assert_ptr_nonnull(strstr(text, ">70</exnode:metadata>"));
+}
+END_TEST
+
+START_TEST(a_replica_may_lie_at_the_end_of_the_greatest_object)
+{
+    parse(REPLICA_OF(READ("http://c/p")
+                         VALUE("alloc_offset", "9223372036854775804")));
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_uint_eq(parity_at(0, 3, 0).offset, INT64_MAX - 3);
 }
 END_TEST
 
@@ -489,6 +532,113 @@ START_TEST(secrets_are_written_only_where_they_are_wanted)
 }
 END_TEST
 
+START_TEST(one_capability_is_a_secret_too)
+{
+    parse(REPLICA_OF(READ("http://c/p") VALUE("manage", "http://c/p?key")));
+    ck_assert(xd_manifest_has_secrets(manifest, 0));
+    ck_assert_uint_eq(parity_at(0, 3, 0).rights, XD_MAY_READ | XD_MAY_MANAGE);
+    parse(REPLICA_OF(READ("http://c/p") VALUE("write", "http://c/p?key")));
+    ck_assert(xd_manifest_has_secrets(manifest, 0));
+    ck_assert_uint_eq(parity_at(0, 3, 0).rights, XD_MAY_READ | XD_MAY_WRITE);
+    parse(REPLICA_OF(READ("http://c/p") VALUE("write", "")));
+    ck_assert(!xd_manifest_has_secrets(manifest, 0));
+    ck_assert_ptr_null(manifest->files[0].rare->stripes[0].part);
+    parse(FILE_WITH(META("Tool", VALUE("write", " "))));
+    ck_assert(!xd_manifest_has_secrets(manifest, 0));
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, "name=\"write\""), 1);
+}
+END_TEST
+
+/* Before and behind one that is read. */
+START_TEST(secrets_between_stripes_are_secrets)
+{
+    parse(FILE_OF("<e:write>SECRET1</e:write>" STRIPE
+                  "<e:manage>SECRET2</e:manage>"));
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, "SECRET"), 2);
+    write_exnode(false);
+    ck_assert_ptr_null(strstr(text, "SECRET"));
+    ck_assert_uint_eq(count(text, "</exnode:write>"), 2); /* the mapping's */
+    ck_assert_uint_eq(count(text, "name=\"stripe.0\""), 1);
+}
+END_TEST
+
+static const char *const all_held[] = {
+    FILE_OF(STRIPE), REPLICA_OF(SECRETS),
+    REPLICA_OF(READ("http://c/p") VALUE("alloc_offset", "9")),
+    FILE_OF(AT("1", "0", "10"))};
+
+/* As it would be in a manifest of thousands, which need not be held twice. */
+START_TEST(a_stripe_that_is_held_is_not_kept_as_it_was)
+{
+    const struct xd_model_stripe *s;
+
+    parse(all_held[_i]);
+    s = manifest->files[0].rare->stripes;
+    ck_assert_ptr_null(s->part);
+    ck_assert_uint_eq(manifest->files[0].rare->n_unused_stripes, 0);
+}
+END_TEST
+
+START_TEST(a_broken_hash_of_data_costs_a_check_and_is_kept)
+{
+    parse(FILE_OF(META(
+        "stripe.0", CODE SIZES SHARD2 META("shard.1", VALUE("sha256", "12")))));
+    expect_warning("\"12\" is no value of the hash sha-256");
+    ck_assert_uint_eq(file_at(0).n_stripes, 1);
+    ck_assert_ptr_null(shard_at(0, 1).sha256);
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, ">12<"), 1);
+}
+END_TEST
+
+START_TEST(metadata_within_a_value_is_passed_over)
+{
+    parse(FILE_OF(
+        META("stripe.0",
+             CODE SIZES META(
+                 "shard.2",
+                 "<e:metadata name='sha256'>" HEX
+                 "<e:metadata name='x'>1</e:metadata></e:metadata>" META(
+                     "replica.0",
+                     "<e:metadata name='read'>http://c/p"
+                     "<e:metadata name='x'>2</e:metadata></e:metadata>")))));
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_str_eq(shard_at(0, 2).sha256, HEX);
+    ck_assert_str_eq(parity_at(0, 2, 0).url, "http://c/p");
+}
+END_TEST
+
+START_TEST(what_is_no_stripe_has_no_flaws)
+{
+    parse(
+        FILE_OF(META("other", META("shard.2", META("replica.0", ""))) STRIPE));
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_uint_eq(file_at(0).n_stripes, 1);
+}
+END_TEST
+
+START_TEST(each_shard_has_its_replicas)
+{
+    parse(FILE_OF(META(
+        "stripe.0",
+        CODE SIZES META(
+            "shard.3",
+            VALUE("sha256", HEX)
+                META("replica.0", READ("http://d/1") VALUE("alloc_offset", "5"))
+                    META("replica.1", READ("http://e/2") VALUE("alloc_offset",
+                                                               "6"))) SHARD2)));
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_uint_eq(stripe_at(0).n_losses, 2);
+    ck_assert_str_eq(parity_at(0, 2, 0).url, "http://c.example/p");
+    ck_assert_str_eq(parity_at(0, 3, 0).url, "http://d/1");
+    ck_assert_str_eq(parity_at(0, 3, 1).url, "http://e/2");
+    ck_assert_uint_eq(parity_at(0, 3, 0).offset, 5);
+    ck_assert_uint_eq(parity_at(0, 3, 1).offset, 6);
+}
+END_TEST
+
 START_TEST(rights_say_which_capabilities_there_are)
 {
     parse(REPLICA_OF(SECRETS));
@@ -523,6 +673,8 @@ START_TEST(what_is_not_known_of_a_stripe_is_written_again)
 END_TEST
 
 static const char *const not_parity[] = {
+    FILE_WITH("<e:metadata name='parity' type='string'>" STRIPE
+              "</e:metadata>"),
     FILE_WITH(VALUE("parity", "even")), FILE_WITH(META("parity", "")),
     FILE_WITH(META("Parity", STRIPE)),
     FILE_WITH(META("Tool", META("parity", STRIPE)))};
@@ -575,6 +727,32 @@ START_TEST(a_text_that_is_too_long_costs_a_stripe_and_no_more)
 }
 END_TEST
 
+START_TEST(blanks_within_a_stripe_are_no_text)
+{
+    struct xd_text t = {.s = NULL};
+
+    xd_text_addf(
+        &t, "%s",
+        EXNODE VALUE("filename",
+                     "f") "<e:metadata name='parity' type='meta'>"
+                          "<e:metadata name='stripe.0' type='meta'>" CODE SIZES
+                          "<e:metadata name='shard.3' type='meta'>" VALUE(
+                              "sha256", HEX));
+    for (int i = 0; i < 20; i++)
+        xd_text_addf(&t,
+                     "<e:metadata name='replica.%d'>%17000s%s</e:metadata>"
+                     "%1000s",
+                     i, "", READ("http://c/p"), "");
+    xd_text_addf(&t, "%s",
+                 "</e:metadata></e:metadata></e:metadata>" MAPPING(
+                     "0", "10") "</exnode>");
+    parse_text(&t);
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_uint_eq(shard_at(0, 3).n_replicas, 20);
+    ck_assert_str_eq(parity_at(0, 3, 19).url, "http://c/p");
+}
+END_TEST
+
 /* As before there was parity. */
 START_TEST(a_long_text_in_metadata_of_another_kind_is_passed_over)
 {
@@ -622,6 +800,7 @@ START_TEST(behind_a_stripe_that_is_too_long_secrets_are_found)
     parse_text(&t);
     write_exnode(false);
     expect_no_secret(text);
+    ck_assert_uint_eq(count(text, ">reed-solomon</exnode:metadata>"), 1);
     ck_assert_ptr_null(strstr(text, "777"));
     ck_assert_ptr_nonnull(strstr(text, "/READ"));
     write_exnode(true);
@@ -629,10 +808,11 @@ START_TEST(behind_a_stripe_that_is_too_long_secrets_are_found)
 }
 END_TEST
 
-/* Together they are longer than what may be kept of one. */
+/* Together they, and the blanks between them, are longer than what may be kept of
+ * one. */
 START_TEST(thousands_of_stripes_are_read_and_written)
 {
-    enum { N = 3000 };
+    enum { N = 6000 };
     struct xd_text t = {.s = NULL};
 
     xd_text_addf(
@@ -641,16 +821,16 @@ START_TEST(thousands_of_stripes_are_read_and_written)
     for (int i = 0; i < N; i++)
         xd_text_addf(
             &t,
-            "\n <e:metadata name='stripe.%d' type='meta'>" CODE VALUE("k", "2")
-                VALUE("n", "3") VALUE("shard_length", "5") VALUE(
-                    "logical_length",
-                    "10") "<e:metadata name='exnode_offset'>%d</e:metadata>"
-                          "%s</e:metadata>",
-            i, i * 10,
+            "\n%400s<e:metadata name='stripe.%d' type='meta'>" CODE VALUE(
+                "k", "2") VALUE("n", "3") VALUE("shard_length", "5")
+                VALUE("logical_length",
+                      "10") "<e:metadata name='exnode_offset'>%d</e:metadata>"
+                            "%s</e:metadata>",
+            "", i, i * 10,
             i % 3 == 1   ? VALUE("other", "1")
             : i % 3 == 2 ? VALUE("k", "1")
                          : SHARD2);
-    xd_text_addf(&t, "\n</e:metadata>%s", MAPPING("0", "30000") "</exnode>");
+    xd_text_addf(&t, "\n</e:metadata>%s", MAPPING("0", "60000") "</exnode>");
     parse_text(&t);
     ck_assert_uint_eq(file_at(0).n_stripes, N / 3 * 2);
     ck_assert_uint_eq(stripe_at(1).number, 1);
@@ -765,6 +945,8 @@ int main(void)
     tcase_add_test(t, what_is_not_there_cannot_be_got);
     tcase_add_test(t,
                    the_hash_of_data_is_that_of_a_mapping_of_just_these_bytes);
+    tcase_add_test(
+        t, a_mapping_that_begins_with_a_shard_is_another_if_it_is_longer);
     tcase_add_test(t, the_hash_of_data_may_stand_in_the_stripe);
     tcase_add_test(t, a_parity_shard_without_a_replica_bears_no_loss);
     tcase_add_test(t, the_last_shards_of_data_may_be_empty);
@@ -779,14 +961,24 @@ int main(void)
     tcase_add_loop_test(t, a_replica_that_cannot_be_asked_is_left_out, 0,
                         sizeof bad_replicas / sizeof *bad_replicas);
     tcase_add_test(t, a_replica_may_lie_within_an_object);
+    tcase_add_test(t, a_replica_may_lie_at_the_end_of_the_greatest_object);
     tcase_add_test(t, a_relative_url_is_written_as_an_absolute_one);
     tcase_add_loop_test(t, secrets_are_written_only_where_they_are_wanted, 0,
                         sizeof secret / sizeof *secret);
+    tcase_add_test(t, one_capability_is_a_secret_too);
+    tcase_add_test(t, secrets_between_stripes_are_secrets);
+    tcase_add_loop_test(t, a_stripe_that_is_held_is_not_kept_as_it_was, 0,
+                        sizeof all_held / sizeof *all_held);
+    tcase_add_test(t, a_broken_hash_of_data_costs_a_check_and_is_kept);
+    tcase_add_test(t, metadata_within_a_value_is_passed_over);
+    tcase_add_test(t, what_is_no_stripe_has_no_flaws);
+    tcase_add_test(t, each_shard_has_its_replicas);
     tcase_add_test(t, rights_say_which_capabilities_there_are);
     tcase_add_test(t, what_is_not_known_of_a_stripe_is_written_again);
     tcase_add_loop_test(t, other_metadata_is_no_parity_and_is_written_as_it_was,
                         0, sizeof not_parity / sizeof *not_parity);
     tcase_add_test(t, a_text_that_is_too_long_costs_a_stripe_and_no_more);
+    tcase_add_test(t, blanks_within_a_stripe_are_no_text);
     tcase_add_test(t, a_long_text_in_metadata_of_another_kind_is_passed_over);
     tcase_add_test(t, behind_a_stripe_that_is_too_long_secrets_are_found);
     tcase_add_test(t, thousands_of_stripes_are_read_and_written);
