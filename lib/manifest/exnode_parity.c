@@ -153,6 +153,8 @@ int xd_parity_begin_stripe(struct xd_xml *x, void *user)
     s->k = s->n = 0;
     s->flaw[0] = '\0';
     memset(s->is_listed, 0, sizeof s->is_listed);
+    memset(s->names_replica, 0, sizeof s->names_replica);
+    s->greatest_offset = 0;
     s->n_held = 1;
     s->copy_begin = p->copy->element_begin;
     s->first_secret = p->copy->n_secrets;
@@ -169,7 +171,8 @@ static bool has_all_values(struct xd_stripe_draft *s)
     return s->flaw[0] == '\0';
 }
 
-/* In such an order that nothing runs over. */
+/* In such an order that nothing runs over.  Which of its replicas are used, which
+ * depends on where the manifest comes from, makes no difference. */
 static void check_sizes(struct xd_stripe_draft *s)
 {
     const struct xd_model_stripe *r = &s->row;
@@ -191,17 +194,17 @@ static void check_sizes(struct xd_stripe_draft *s)
     else if ((r->length - 1) / r->shard_bytes >= s->k)
         set_flaw(s, "its %llu bytes are more than %llu shards of %llu hold",
                  (ull)r->length, (ull)s->k, (ull)r->shard_bytes);
+    else if (s->greatest_offset > XD_FILE_MAX - r->shard_bytes)
+        set_flaw(s, "a replica of it ends beyond any object");
 }
 
 static void check_shard(struct xd_stripe_draft *s,
                         const struct xd_model_shard *shard)
 {
-    const struct xd_model_stripe *r = &s->row;
-
     if (shard->number >= s->n)
         set_flaw(s, "it has a shard %u, but its n is %llu", shard->number,
                  (ull)s->n);
-    else if (shard->number < s->k && shard->n_replicas > 0)
+    else if (shard->number < s->k && s->names_replica[shard->number])
         set_flaw(s,
                  "its shard %u is one of data, but has replicas that are no "
                  "mappings",
@@ -209,11 +212,6 @@ static void check_shard(struct xd_stripe_draft *s,
     else if (shard->number >= s->k && !shard->sha256)
         set_flaw(s, "its shard %u is one of parity, but has no %s",
                  shard->number, XD_EXNODE_SHA256);
-    for (size_t i = 0; i < shard->n_replicas; i++) {
-        if (s->replicas[shard->first_replica + i].offset >
-            XD_FILE_MAX - r->shard_bytes)
-            set_flaw(s, "its shard %u ends beyond any object", shard->number);
-    }
 }
 
 static void check_stripe(struct xd_stripe_draft *s)
@@ -421,6 +419,7 @@ int xd_parity_begin_of_shard(struct xd_xml *x, void *user)
     p->in_replica = key_begins_with(p, XD_EXNODE_REPLICA);
     if (p->in_replica) {
         xd_xml_ignore_text(x);
+        p->stripe.names_replica[p->shard->number] = true;
         p->replica = (struct xd_model_shard_replica){.offset = 0};
         p->has_read = p->has_offset = false;
         p->replica_flaw = NULL;
@@ -514,6 +513,8 @@ static void take_offset(struct xd_parity_reader *p, struct xd_span text)
     if (!xd_parse_u64(text.s, text.len, &p->replica.offset) ||
         p->replica.offset > XD_FILE_MAX)
         p->replica_flaw = "its " XD_EXNODE_ALLOC_OFFSET " is no number";
+    else if (p->replica.offset > p->stripe.greatest_offset)
+        p->stripe.greatest_offset = p->replica.offset;
 }
 
 /* The first value of each counts. */

@@ -22,6 +22,8 @@ struct xd_stripe_draft {
     uint64_t k, n;
     char flaw[200]; /* why it is not used, or "" */
     bool is_listed[XD_SHARDS_MAX];
+    bool names_replica[XD_SHARDS_MAX]; /* perhaps one that is not used */
+    uint64_t greatest_offset;          /* of those replicas, in its object */
     struct xd_model_shard shards[XD_SHARDS_MAX];
     struct xd_model_shard_replica *replicas;
     size_t replicas_capacity;

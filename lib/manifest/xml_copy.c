@@ -103,7 +103,7 @@ static void begin_secret(struct xd_xml_copy *c, bool is_whole)
     }
     c->secrets = more;
     c->secret_depth = c->depth;
-    c->secret_text = c->text.len;
+    c->secret_content = c->text.len;
     c->is_whole_secret = is_whole;
     more[c->n_secrets].begin = is_whole ? c->element_begin : c->text.len;
 }
@@ -154,7 +154,8 @@ static bool is_blank(const char *s, size_t len)
 static bool keeps_secret(const struct xd_xml_copy *c)
 {
     return !c->is_too_long && c->text.s &&
-           !is_blank(c->text.s + c->secret_text, c->text.len - c->secret_text);
+           !is_blank(c->text.s + c->secret_content,
+                     c->text.len - c->secret_content);
 }
 
 void xd_xml_copy_end(struct xd_xml_copy *c, const char *name, const char *uri)

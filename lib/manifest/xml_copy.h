@@ -48,7 +48,7 @@ struct xd_xml_copy {
     /* xml_copy.c's own. */
     size_t depth, secrets_capacity;
     size_t secret_depth,
-        secret_text;      /* of the one that has begun, or 0; where its
+        secret_content;   /* of the one that has begun, or 0; where its
                                          content begins */
     bool is_whole_secret; /* its element is one, too */
 };

@@ -355,7 +355,7 @@ static const struct {
          VALUE("sha256", HEX)
              META("replica.0", READ("http://c/p") VALUE(
                                    "alloc_offset", "9223372036854775805")))),
-     "its shard 2 ends beyond any object"},
+     "a replica of it ends beyond any object"},
     {WITH(CODE SIZES META("shard.2", META("replica.0", READ("http://c/p")))
               META("other", VALUE("sha256", HEX))),
      "its shard 2 is one of parity, but has no sha256"},
@@ -364,6 +364,15 @@ static const struct {
      "its shard 0 has two values of sha256"},
     {NUMBERS("2", "4", "1", "9223372036854775806", "1"),
      "it ends at byte 9223372036854775807, but the file has 10"},
+    /* Nor does it help that the replica is of no use. */
+    {WITH(CODE SIZES META("shard.1", META("replica.0", READ("file:///p")))),
+     "its shard 1 is one of data, but has replicas that are no mappings"},
+    {WITH(CODE SIZES META(
+         "shard.2",
+         VALUE("sha256", HEX)
+             META("replica.0", READ("file:///p") VALUE(
+                                   "alloc_offset", "9223372036854775805")))),
+     "a replica of it ends beyond any object"},
 };
 
 START_TEST(a_stripe_that_cannot_be_used_is_named_and_the_file_is_whole)
