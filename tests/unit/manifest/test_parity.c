@@ -416,6 +416,33 @@ START_TEST(a_stripe_beside_one_that_cannot_be_used_is_used)
 }
 END_TEST
 
+/* The first replica of the first one would be its only flaw, and is of a number that
+ * in the second one is of data. */
+START_TEST(a_flaw_of_one_stripe_is_none_of_the_next)
+{
+    parse(FILE_OF(META(
+        "stripe.1",
+        CODE VALUE("k", "1") VALUE("n", "2") VALUE("shard_length", "2")
+            VALUE("exnode_offset", "0") VALUE("logical_length", "2")
+                META("shard.1",
+                     VALUE("sha256", HEX)
+                         META("replica.0",
+                              READ("http://c/p")
+                                  VALUE("alloc_offset", "9223372036854775806"))
+                             META("replica.1", READ("http://d/p")
+                                                   VALUE("alloc_offset", "1"))))
+                      META("stripe.2",
+                           CODE VALUE("k", "2") VALUE("n", "3") VALUE(
+                               "shard_length", "2") VALUE("exnode_offset", "2")
+                               VALUE("logical_length", "4")
+                                   META("shard.1", VALUE("sha256", HEX)))));
+    expect_warning("stripe 1: a replica of it ends beyond any object");
+    ck_assert_uint_eq(n_warnings(), 1);
+    ck_assert_uint_eq(file_at(0).n_stripes, 1);
+    ck_assert_uint_eq(stripe_at(0).number, 2);
+}
+END_TEST
+
 #define REPLICA_OF(content)                                             \
     FILE_OF(META(                                                       \
         "stripe.6",                                                     \
@@ -967,6 +994,7 @@ int main(void)
         sizeof wrong / sizeof *wrong);
     tcase_add_test(t, the_greatest_numbers_are_used);
     tcase_add_test(t, a_stripe_beside_one_that_cannot_be_used_is_used);
+    tcase_add_test(t, a_flaw_of_one_stripe_is_none_of_the_next);
     tcase_add_loop_test(t, a_replica_that_cannot_be_asked_is_left_out, 0,
                         sizeof bad_replicas / sizeof *bad_replicas);
     tcase_add_test(t, a_replica_may_lie_within_an_object);
