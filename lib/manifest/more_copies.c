@@ -177,6 +177,8 @@ static int add(struct xd_manifest *m, const struct xd_more_copies *more)
     why = refuse(f, other);
     if (why)
         return warn(m, more, why);
+    if (f->size == 0)
+        return 0; /* nothing of it is fetched */
     if (xd_model_hold(m, more->manifest) < 0 ||
         alloc_copies(m, &c, n_copies(f) + n_more(other)) < 0)
         return XD_E_NOMEM;

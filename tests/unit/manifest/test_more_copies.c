@@ -75,6 +75,15 @@ START_TEST(a_file_may_have_no_copies_but_those)
 }
 END_TEST
 
+START_TEST(an_empty_file_needs_no_copies)
+{
+    add_from(ONE("<size>0</size>" HASH META), ONE(HASH "<url>http://c/x</url>"),
+             XD_REACH_MACHINE);
+    ck_assert_uint_eq(manifest->files[0].n_extents, 0);
+    ck_assert_uint_eq(n_warnings(), 0);
+}
+END_TEST
+
 /* The copies of `other` are not used, with these words. */
 static void expect_unused(const char *other, const char *words)
 {
@@ -211,6 +220,7 @@ int main(void)
     tcase_add_checked_fixture(t, NULL, fini);
     tcase_add_test(t, copies_stand_behind_those_that_were_there);
     tcase_add_test(t, a_file_may_have_no_copies_but_those);
+    tcase_add_test(t, an_empty_file_needs_no_copies);
     tcase_add_test(t, copies_of_another_file_are_not_used);
     tcase_add_test(t, the_file_is_that_of_the_name_that_the_metaurl_gives);
     tcase_add_test(t, several_manifests_name_copies_of_one_file);
