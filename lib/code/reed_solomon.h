@@ -36,8 +36,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-
-#define XD_SHARDS_MAX 255 /* of a stripe */
+#include "base/shards.h"
 
 struct xd_coder;
 struct xd_decoder;

@@ -15,6 +15,7 @@
 #include <xdownload/manifest.h>
 
 #include "base/reach.h"
+#include "base/shards.h"
 #include "base/url.h"
 #include "manifest/pool.h"
 
@@ -69,8 +70,6 @@ struct xd_model_pieces {
     char *hex;     /* strings, each with its NUL, in a row */
     size_t stride; /* from one to the next */
 };
-
-#define XD_SHARDS_MAX 255 /* of a stripe: the field has 256 elements */
 
 /* Where a shard of parity lies. */
 struct xd_model_shard_replica {
