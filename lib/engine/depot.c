@@ -192,6 +192,7 @@ void xd_depot_free(struct xd_depot *d)
     xd_free(d->host);
     xd_free(d->shown_url);
     xd_kept_error_free(d->last_error);
+    xd_kept_error_free(d->avoided_why);
     xd_free(d->addresses);
     for (size_t i = 0; i < d->n_sources; i++)
         xd_source_free_facts(&d->sources[i]);

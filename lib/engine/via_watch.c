@@ -106,13 +106,18 @@ static bool hangs(const struct view *view, unsigned n_waiting, bool most_send,
            most_send;
 }
 
-/* So that people know which node it is. */
+/* So that people know which node it is, by the addresses that were of use. */
 static void blame_node(struct xd_via *v, size_t node,
                        const struct xd_error *why)
 {
-    for (size_t i = 0; i < v->n_depots; i++)
-        if (v->depots[i] && v->depots[i]->node == node)
-            xd_depot_set_error(v->depots[i], why);
+    for (size_t i = 0; i < v->n_depots; i++) {
+        struct xd_depot *d = v->depots[i];
+
+        if (!d || d->node != node || d->bytes_received == 0)
+            continue;
+        xd_kept_error_free(d->avoided_why);
+        d->avoided_why = xd_error_keep(why);
+    }
 }
 
 static void judge(struct xd_via *v, size_t node, const struct view *view,

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "manifest/edit.h"
 #include "os/small_file.h"
-#include "publish/inventory_log.h"
+#include "publish/inventory_journal.h"
 
 /* No manifest of ours is longer: as xd_manifest_read() has it. */
 #define TEXT_MAX ((size_t)64 << 20)
@@ -33,7 +33,7 @@ struct pending {
 
 struct xd_inventory {
     /* Constant after open(). */
-    char *path, *private_path, *log_path;
+    char *path, *private_path, *journal_path;
     const char *format;
     struct xd_manifest *there; /* or NULL */
     bool is_private;           /* the private one is */
@@ -56,7 +56,7 @@ struct xd_inventory {
     struct xd_text changes; /* that no text has so far */
     char written[XD_SHA256_HEX +
                  1]; /* the hash of the last private text; or "" */
-    bool has_log;
+    bool has_journal;
 };
 
 /* ---- paths ---- */
@@ -83,12 +83,12 @@ static char *private_path_of(const char *path)
     return t.s;
 }
 
-static char *log_path_of(const char *private_path)
+static char *journal_path_of(const char *private_path)
 {
     struct xd_text t = {.s = NULL};
 
     if (private_path)
-        xd_text_addf(&t, "%s.log", private_path);
+        xd_text_addf(&t, "%s.journal", private_path);
     if (t.failed)
         xd_text_fini(&t);
     return t.s;
@@ -188,7 +188,7 @@ static bool read_pending(struct xd_inventory *b, struct xd_span rest)
            read_name(&p->object.upload, &rest) && p->object.manage;
 }
 
-/* A replica, of the log. */
+/* A replica, of the journal. */
 static bool read_there(struct xd_inventory *b, struct xd_span rest)
 {
     struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
@@ -211,9 +211,13 @@ static bool read_there(struct xd_inventory *b, struct xd_span rest)
     sha256 = next_word(&rest);
     if (!xd_span_is(sha256, "-"))
         copy_span(m->sha256, sizeof m->sha256, sha256);
-    return read_name(&m->object.manage, &rest) &&
-           read_name(&m->object.read, &rest) &&
-           read_name(&m->object.write, &rest) && m->object.read;
+    if (!read_name(&m->object.manage, &rest) ||
+        !read_name(&m->object.read, &rest) ||
+        !read_name(&m->object.write, &rest) || !m->object.read)
+        return false;
+    if (m->object.manage)
+        end_pending(b, xd_span_of(m->object.manage));
+    return true;
 }
 
 /* Without memory, or with a line that is none, `is_bad`. */
@@ -248,7 +252,7 @@ static bool read_lines(struct xd_inventory *b, const char *s)
 {
     bool is_bad = false;
 
-    while (*s != '\0') {
+    while (*s != '\0' && !is_bad) {
         const size_t n = strcspn(s, "\n");
 
         read_line(b, xd_span_trim(xd_span(s, n)), &is_bad);
@@ -397,7 +401,7 @@ static int read_public(struct xd_manifest **out, const char *path,
     return rc;
 }
 
-/* What is there is as the log has it.  The replicas of that become the manifest's. */
+/* What is there is as the journal has it.  The replicas of that become the manifest's. */
 static int go_on(struct xd_inventory *b, const char *lines,
                  struct xd_error *err)
 {
@@ -417,15 +421,15 @@ static int go_on(struct xd_inventory *b, const char *lines,
     return 0;
 }
 
-static int read_log(struct xd_inventory *b, const struct xd_text *text,
-                    struct xd_error *err)
+static int read_journal(struct xd_inventory *b, const struct xd_text *text,
+                        struct xd_error *err)
 {
     struct xd_text lines = {.s = NULL};
     char hex[XD_SHA256_HEX + 1];
     int rc = xd_sha256_hex(xd_span(text->s, text->len), hex);
 
     rc = rc < 0 ? xd_fail_nomem(err)
-                : xd_inventory_log_read(&lines, b->log_path, hex, err);
+                : xd_inventory_journal_read(&lines, b->journal_path, hex, err);
     if (rc == 0 && lines.len > 0)
         rc = go_on(b, lines.s, err);
     xd_text_fini(&lines);
@@ -443,7 +447,7 @@ static int read_private(struct xd_inventory *b, struct xd_error *err)
     if (rc == 0 && b->there && b->there->files[0].rare->upload)
         rc = read_note(b, b->there->files[0].rare->upload, err);
     if (rc == 0 && b->is_unfinished)
-        rc = read_log(b, &text, err);
+        rc = read_journal(b, &text, err);
     xd_text_fini(&text);
     return rc;
 }
@@ -460,8 +464,8 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
     b->format = format;
     b->path = xd_strdup(path);
     b->private_path = private_path_of(path);
-    b->log_path = log_path_of(b->private_path);
-    if (!b->path || !b->log_path)
+    b->journal_path = journal_path_of(b->private_path);
+    if (!b->path || !b->journal_path)
         rc = xd_fail_nomem(err);
     if (rc == 0)
         rc = read_private(b, err);
@@ -606,6 +610,8 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
     if (xd_object_copy(&m->object, object) < 0)
         return xd_fail_nomem(err);
     b->n_made++;
+    if (object->manage)
+        end_pending(b, xd_span_of(object->manage));
     write_there(&b->changes, m);
     return 0;
 }
@@ -685,8 +691,6 @@ int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
     rc = private_text(b, is_over, out_private, err);
     if (rc == 0)
         rc = public_text(b, out_public, err);
-    if (rc == 0 && xd_sha256_hex(xd_span_of(*out_private), b->written) < 0)
-        rc = xd_fail_nomem(err);
     if (rc < 0) {
         xd_manifest_text_free(*out_private);
         xd_manifest_text_free(*out_public);
@@ -711,10 +715,10 @@ int xd_inventory_changes(struct xd_inventory *b, char **out,
 int xd_inventory_append(struct xd_inventory *b, const char *changes,
                         struct xd_error *err)
 {
-    const int rc = xd_inventory_log_append(
-        b->log_path, b->has_log ? NULL : b->written, changes, err);
+    const int rc = xd_inventory_journal_append(
+        b->journal_path, b->has_journal ? NULL : b->written, changes, err);
 
-    b->has_log = true;
+    b->has_journal = true;
     return rc;
 }
 
@@ -726,9 +730,12 @@ int xd_inventory_write(struct xd_inventory *b, const char *private_text,
     if (private_text)
         rc = xd_small_file_keep(b->private_path, private_text,
                                 strlen(private_text), err);
+    if (rc == 0 && private_text &&
+        xd_sha256_hex(xd_span_of(private_text), b->written) < 0)
+        rc = xd_fail_nomem(err);
     if (rc == 0 && private_text)
-        rc = xd_inventory_log_remove(b->log_path, err);
-    b->has_log &= !private_text;
+        rc = xd_inventory_journal_remove(b->journal_path, err);
+    b->has_journal &= !private_text;
     if (rc == 0 && public_text)
         rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
                                    err);
@@ -747,7 +754,7 @@ void xd_inventory_free(struct xd_inventory *b)
     xd_free(b->pending);
     xd_manifest_unref(b->there);
     xd_free(b->name);
-    xd_free(b->log_path);
+    xd_free(b->journal_path);
     xd_free(b->private_path);
     xd_free(b->path);
     xd_free(b);

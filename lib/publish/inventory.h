@@ -4,11 +4,11 @@
  *
  *     F.private.xnd       0600; with what manages the replicas, and, until the end,
  *                         a note from which the upload goes on
- *     F.private.xnd.log   likewise: what has changed since that was written
+ *     F.private.xnd.journal   likewise: what has changed since that was written
  *     F.xnd               to hand out; once every byte has a replica
  *
- * A manifest is written under another name, which is then exchanged; the log grows
- * (inventory_log.h), since a manifest of thousands of extents is long.  The private
+ * A manifest is written under another name, which is then exchanged; the journal grows
+ * (inventory_journal.h), since a manifest of thousands of extents is long.  The private
  * ones are read only if no other user can have written them: they make commands act.
  *
  * The note is lines of a word and a value:
@@ -26,7 +26,7 @@
  *     drop 1
  *     pending ...         one of them
  *
- * The log has lines of these, too, and
+ * The journal has lines of these, too, and
  *
  *     over MANAGE         is pending no more
  *     there BEGIN END EXPIRES SHA256 MANAGE READ WRITE     a replica
@@ -100,7 +100,8 @@ void xd_inventory_begin_drop(struct xd_inventory *b);
 void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
                              const struct xd_model_pieces *pieces);
 
-/* The object is there, with those bytes of the file; `sha256` may be NULL.
+/* The object is there, with those bytes of the file, and pending no more; `sha256` may
+ * be NULL.
  * Errors: NOMEM. */
 int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
                      const struct xd_object *object, const char *sha256,
@@ -146,11 +147,11 @@ int xd_inventory_texts(struct xd_inventory *b, bool is_over, char **out_private,
 int xd_inventory_changes(struct xd_inventory *b, char **out,
                          struct xd_error *err);
 
-/* Add that to the log of the private text that was written last.  As write(). */
+/* Add that to the journal of the private text that was written last.  As write(). */
 int xd_inventory_append(struct xd_inventory *b, const char *changes,
                         struct xd_error *err);
 
-/* Put them in their places; a NULL text is not written.  The log is gone then.  One
+/* Put them in their places; a NULL text is not written.  The journal is gone then.  One
  * thread at a time, without the lock of the inventory.  Blocks: on the disk.
  * Errors: IO, NOMEM. */
 int xd_inventory_write(struct xd_inventory *b, const char *private_text,

@@ -48,8 +48,9 @@ static void write_inventory_locked(struct xd_upload *u, bool is_over)
     note_written_locked(u, changes, rc, &error);
 }
 
-/* Write only what has changed, likewise. */
-static void log_inventory_locked(struct xd_upload *u)
+/* Write only what has changed, likewise; where that cannot be added, as where all files
+ * seem to be another user's, all is written again. */
+static void note_changes_locked(struct xd_upload *u)
 {
     const uint64_t changes = u->changes;
     struct xd_error error;
@@ -62,7 +63,10 @@ static void log_inventory_locked(struct xd_upload *u)
         xd_free(text);
         xd_mutex_lock(&u->lock);
     }
-    note_written_locked(u, changes, rc, &error);
+    if (rc < 0)
+        u->whole_at = 0;
+    else
+        note_written_locked(u, changes, 0, &error);
 }
 
 /* ---- the end ---- */
@@ -104,18 +108,19 @@ static void wait_for_copies_locked(struct xd_upload *u)
 
     while (!xd_upload_is_ending_locked(u) &&
            !(u->is_hashed && xd_plan_missing(u->plan) == 0)) {
-        if (u->written_whole < u->changes && xd_now() >= u->whole_at) {
-            write_inventory_locked(u, false);
-        } else if (u->written < u->changes) {
-            log_inventory_locked(u);
-        } else if (xd_plan_is_stuck(u->plan)) {
-            fail_for_stores_locked(u);
-        } else if (!xd_cond_wait_until(&u->kept, &u->lock, keeps_at(u)) &&
-                   xd_now() >= deadline(u)) {
+        if (xd_now() >= deadline(u)) {
             xd_fail(&error, XD_E_TIMEOUT,
                     "%s: not uploaded within the time allowed (max-time)",
                     u->file_name);
             xd_upload_fail_locked(u, &error);
+        } else if (u->written_whole < u->changes && xd_now() >= u->whole_at) {
+            write_inventory_locked(u, false);
+        } else if (u->written < u->changes) {
+            note_changes_locked(u);
+        } else if (xd_plan_is_stuck(u->plan)) {
+            fail_for_stores_locked(u);
+        } else {
+            (void)xd_cond_wait_until(&u->kept, &u->lock, keeps_at(u));
         }
     }
 }

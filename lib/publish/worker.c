@@ -260,12 +260,12 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
     xd_mutex_lock(&u->lock);
     lane->n_sent = 0;
     note_sent_locked(w);
-    unset_pending_locked(lane);
     if (rc < 0 || xd_inventory_add(u->inventory, lane->range, &lane->object,
                                    u->digests[lane->extent], &error) < 0) {
         xd_plan_failed(u->plan, lane->extent, w->index, xd_now());
         xd_upload_fail_locked(u, &error);
     } else {
+        lane->is_pending = false;
         xd_plan_done(u->plan, lane->extent, w->index, xd_now());
         xd_heal_count(&u->heal, lane->extent);
         w->failures = 0;

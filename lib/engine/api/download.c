@@ -269,6 +269,8 @@ int xd_download_depot(struct xd_download *d, size_t i,
         s.first_byte_s = xd_seconds(depot->first_byte);
     if (depot->last_error)
         s.last_error = xd_kept_error_get(depot->last_error);
+    else if (depot->avoided_why)
+        s.last_error = xd_kept_error_get(depot->avoided_why);
     if (depot->lanes_busy > 0) {
         xd_usec since = depot->last_byte_at > depot->busy_since
                             ? depot->last_byte_at

@@ -171,17 +171,7 @@ static inline double xd_flow_left(const struct xd_flow *f)
 
 /* What of that is likely to come: an object of unknown size is as long as those before
  * it, and not as its place. */
-static inline double xd_flow_owes(const struct xd_adaptive *p,
-                                  const struct xd_flow *f)
-{
-    const struct xd_book *b = p->book;
-    const double left = xd_flow_left(f);
-
-    return b->n_sized > 0 && left > b->mean_size &&
-                   xd_range_length(f->range) <= b->o.block_bytes
-               ? b->mean_size
-               : left;
-}
+double xd_flow_owes(const struct xd_adaptive *p, const struct xd_flow *f);
 
 /* Of these, what is assigned to it; the rest others may have been asked for. */
 static inline struct xd_range xd_flow_assigned(const struct xd_adaptive *p,

@@ -128,7 +128,7 @@ static bool may_waste(const struct xd_adaptive *p, const struct xd_flow *f,
 static bool trim(struct xd_adaptive *p, struct xd_flow *f)
 {
     double latency = xd_seconds(p->forecasts[f->depot].latency);
-    double left = xd_flow_left(f), rate = rate_of(p, f), keep, waste;
+    double left = xd_flow_owes(p, f), rate = rate_of(p, f), keep, waste;
     struct xd_range tail = f->range;
 
     if (left / rate < p->time_left * (1 + SLACK) + XD_LEAST_S ||
@@ -274,7 +274,7 @@ double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
 static double cost_of(const struct xd_adaptive *p, const struct xd_flow *f,
                       double time)
 {
-    double rate = rate_of(p, f), left = xd_flow_left(f);
+    double rate = rate_of(p, f), left = xd_flow_owes(p, f);
     double twice = XD_FIRST_WINDOW;
 
     if (time > wait_for(p, f))
@@ -304,9 +304,10 @@ struct helper {
     double rate, latency, first;
 };
 
-static double time_of(const struct helper *h, const struct xd_flow *f)
+static double time_of(const struct xd_adaptive *p, const struct helper *h,
+                      const struct xd_flow *f)
 {
-    return h->latency + (h->first + xd_flow_left(f)) / h->rate;
+    return h->latency + (h->first + xd_flow_owes(p, f)) / h->rate;
 }
 
 /* Whether a packet of its last bytes was lost: its TCP waits for as long as the
@@ -332,8 +333,8 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
     if (xd_flow_is_offered(p, f) || h->rate <= 0 || is_beginning(p, f) ||
         (xd_line_is_slow(p) && !is_lost_tail(p, f)))
         return false;
-    time = time_of(h, f);
-    takes = xd_time_for_flow(p, f, f->range.end);
+    time = time_of(p, h, f);
+    takes = xd_time_for_flow(p, f, f->got + (uint64_t)xd_flow_owes(p, f));
     return takes > HEDGE_GAIN * time + XD_LEAST_S &&
            is_worth(p, p->hedged, cost_of(p, f, time), takes - time);
 }
@@ -373,7 +374,7 @@ int xd_offer_late(struct xd_adaptive *p, unsigned depot)
         has_offered = true;
         p->depots[f->depot].is_offered = true;
         if (xd_flow_overdue_at(p, f) > p->now)
-            p->hedged += cost_of(p, f, time_of(&h, f));
+            p->hedged += cost_of(p, f, time_of(p, &h, f));
         h.first += (double)xd_range_length(rest);
         rc = xd_offer(p, f, rest);
     }

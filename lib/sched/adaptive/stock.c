@@ -4,6 +4,8 @@
 #include <math.h>
 #include <xdownload/error.h>
 
+#include "base/array.h"
+
 /* No request is worth less than this part of a block. */
 #define LEAST_PARTS 64
 
@@ -102,6 +104,27 @@ static xd_usec far_at(const struct xd_adaptive *p, const struct xd_flow *f)
         p->forecasts[f->depot].latency > 0 || at <= p->now)
         return XD_NEVER;
     return at;
+}
+
+/* Whether it was asked for all of a place that an object of unknown size may have: of
+ * one of known size that is longer a request has a part. */
+static bool is_of_place(const struct xd_book *b, const struct xd_flow *f)
+{
+    const uint64_t begin = f->range.begin;
+    const size_t i =
+        xd_count_up_to(begin, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
+    const uint64_t end = i < b->n_cuts ? b->cuts[i] : b->wanted.end;
+
+    return (i > 0 ? b->cuts[i - 1] : 0) == begin && f->asked_end == end &&
+           end - begin <= b->o.block_bytes;
+}
+
+double xd_flow_owes(const struct xd_adaptive *p, const struct xd_flow *f)
+{
+    const struct xd_book *b = p->book;
+    const double left = xd_flow_left(f), mean = b->mean_size + 1;
+
+    return b->n_sized > 0 && left > mean && is_of_place(b, f) ? mean : left;
 }
 
 static void count_flows(struct xd_adaptive *p)

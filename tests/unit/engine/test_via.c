@@ -239,9 +239,9 @@ static void assert_says(size_t node, const char *what)
         if (via->depots[i]->node != node)
             continue;
         if (!what)
-            ck_assert_ptr_null(via->depots[i]->last_error);
+            ck_assert_ptr_null(via->depots[i]->avoided_why);
         else
-            ck_assert_str_eq(xd_kept_error_get(via->depots[i]->last_error).msg,
+            ck_assert_str_eq(xd_kept_error_get(via->depots[i]->avoided_why).msg,
                              what);
     }
 }

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "suite.h"
 
-static char dir[SUITE_FOLDER], path[64], private_path[64], log_path[64];
+static char dir[SUITE_FOLDER], path[64], private_path[64], journal_path[64];
 static struct xd_error err;
 static struct xd_inventory *inventory;
 
@@ -27,7 +27,8 @@ static void setup(void)
     suite_folder(dir);
     snprintf(path, sizeof path, "%s/f.xnd", dir);
     snprintf(private_path, sizeof private_path, "%s/f.private.xnd", dir);
-    snprintf(log_path, sizeof log_path, "%s/f.private.xnd.log", dir);
+    snprintf(journal_path, sizeof journal_path, "%s/f.private.xnd.journal",
+             dir);
     inventory = NULL;
 }
 
@@ -36,7 +37,7 @@ static void teardown(void)
     xd_inventory_free(inventory);
     unlink(path);
     unlink(private_path);
-    unlink(log_path);
+    unlink(journal_path);
     ck_assert_int_eq(rmdir(dir), 0);
 }
 
@@ -163,8 +164,8 @@ static size_t n_replicas(void)
     return xd_model_n_replicas(&xd_inventory_manifest(inventory)->files[0]);
 }
 
-/* An upload of 18 bytes, of which the log says what has come. */
-static void begin_with_log(void)
+/* An upload of 18 bytes, of which the journal says what has come. */
+static void begin_with_journal(void)
 {
     const struct xd_inventory_note note = {
         .name = "0123456789abcdef0123456789abcdef", .extent_bytes = 9};
@@ -178,7 +179,6 @@ static void begin_with_log(void)
     append();
     ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[1], &err),
                      0);
-    xd_inventory_unset_pending(inventory, objects[0].manage);
     ck_assert_int_eq(
         xd_inventory_add(inventory, (struct xd_range){0, 9}, &objects[0],
                          "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286"
@@ -188,7 +188,7 @@ static void begin_with_log(void)
     append();
 }
 
-static void assert_is_as_logged(void)
+static void assert_is_as_noted(void)
 {
     const struct xd_model_file *f = &xd_inventory_manifest(inventory)->files[0];
     struct xd_inventory_note note;
@@ -211,11 +211,11 @@ START_TEST(log_says_what_has_changed_since_the_manifest_was_written)
 {
     struct stat st;
 
-    begin_with_log();
-    ck_assert_int_eq(stat(log_path, &st), 0);
+    begin_with_journal();
+    ck_assert_int_eq(stat(journal_path, &st), 0);
     ck_assert_uint_eq(st.st_mode & 0777, 0600);
     reopen();
-    assert_is_as_logged();
+    assert_is_as_noted();
     /* With the next manifest it is gone. */
     ck_assert_int_eq(xd_inventory_begin(inventory,
                                         &(struct xd_inventory_note){
@@ -225,43 +225,60 @@ START_TEST(log_says_what_has_changed_since_the_manifest_was_written)
                                         false, "f.bin", 18, &err),
                      0);
     write_both(false);
-    ck_assert_int_ne(access(log_path, F_OK), 0);
+    ck_assert_int_ne(access(journal_path, F_OK), 0);
     reopen();
-    assert_is_as_logged();
+    assert_is_as_noted();
 }
 END_TEST
 
-static void write_log(const char *mode, const char *text)
+static void write_journal(const char *mode, const char *text)
 {
-    FILE *f = fopen(log_path, mode);
+    FILE *f = fopen(journal_path, mode);
 
     ck_assert_ptr_nonnull(f);
     ck_assert_int_ge(fputs(text, f), 0);
     ck_assert_int_eq(fclose(f), 0);
 }
 
-START_TEST(end_of_a_log_may_be_cut_off)
+START_TEST(end_of_a_journal_may_be_cut_off)
 {
-    begin_with_log();
-    write_log("a", "over https://b.example/d/o-0");
+    begin_with_journal();
+    write_journal("a", "over https://b.example/d/o-0");
     reopen();
-    assert_is_as_logged();
-    write_log("a", "\n");
+    assert_is_as_noted();
+    write_journal("a", "\n");
     reopen();
     ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &(uint64_t){0}));
 }
 END_TEST
 
-START_TEST(log_of_another_manifest_is_none)
+START_TEST(object_is_pending_or_there_wherever_the_journal_ends)
+{
+    struct stat st;
+
+    begin_with_journal();
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &(uint64_t){0}));
+    ck_assert_int_eq(stat(journal_path, &st), 0);
+    ck_assert_int_eq(truncate(journal_path, st.st_size - 1), 0);
+    reopen();
+    ck_assert_uint_eq(n_replicas(), 0);
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &(uint64_t){0})->manage,
+                     objects[0].manage);
+    ck_assert_str_eq(xd_inventory_pending(inventory, 1, &(uint64_t){0})->manage,
+                     objects[1].manage);
+}
+END_TEST
+
+START_TEST(journal_of_another_manifest_is_none)
 {
     static const char *const others[] = {
         "", "o", "of 0123", "there 0 9 0 - https://a.example/x\n",
         "of 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
         "pending 0 https://a.example/x - - -\n"};
 
-    begin_with_log();
+    begin_with_journal();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        write_log("w", others[i]);
+        write_journal("w", others[i]);
         reopen();
         ck_assert_uint_eq(n_replicas(), 0);
         ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &(uint64_t){0}));
@@ -269,20 +286,21 @@ START_TEST(log_of_another_manifest_is_none)
 }
 END_TEST
 
-START_TEST(log_that_cannot_be_understood_is_said)
+START_TEST(journal_that_cannot_be_understood_is_said)
 {
-    static const char *const lines[] = {"there 0 9\n", "there 0 x 0 - a b c\n",
-                                        "there 0 9 0 - https://a.example/x\n",
-                                        "pending x y\n"};
+    static const char *const lines[] = {
+        "pending 0 - - - -\npending 0 a - - -\n", "there 0 9\n",
+        "there 0 x 0 - a b c\n", "there 0 9 0 - https://a.example/x\n",
+        "pending x y\n"};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct xd_inventory *other;
 
         unlink(path);
         unlink(private_path);
-        unlink(log_path);
-        begin_with_log();
-        write_log("a", lines[i]);
+        unlink(journal_path);
+        begin_with_journal();
+        write_journal("a", lines[i]);
         ck_assert_int_eq(xd_inventory_open(&other, path, "exnode", &err),
                          XD_E_MANIFEST);
         ck_assert_ptr_nonnull(strstr(err.msg, "cannot be understood"));
@@ -337,9 +355,10 @@ int main(void)
                    what_may_come_to_be_there_is_noted_for_a_run_that_goes_on);
     tcase_add_test(tcase,
                    log_says_what_has_changed_since_the_manifest_was_written);
-    tcase_add_test(tcase, end_of_a_log_may_be_cut_off);
-    tcase_add_test(tcase, log_of_another_manifest_is_none);
-    tcase_add_test(tcase, log_that_cannot_be_understood_is_said);
+    tcase_add_test(tcase, end_of_a_journal_may_be_cut_off);
+    tcase_add_test(tcase, object_is_pending_or_there_wherever_the_journal_ends);
+    tcase_add_test(tcase, journal_of_another_manifest_is_none);
+    tcase_add_test(tcase, journal_that_cannot_be_understood_is_said);
     tcase_add_test(tcase, what_others_may_read_is_not_opened);
     tcase_add_test(tcase, without_a_private_one_the_other_is_read);
     tcase_add_test(tcase, a_note_in_the_other_one_is_none);

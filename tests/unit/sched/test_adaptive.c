@@ -578,16 +578,16 @@ START_TEST(no_request_crosses_a_cut)
 }
 END_TEST
 
-/* Requests at a time for objects of unknown size, each with a place of a block,
+/* Requests at a time for objects of unknown size, each with a place of so many blocks,
  * after some of them were so long. */
-static unsigned asked_at_once(uint64_t length, double rate)
+static unsigned asked_at_once(uint64_t length, double rate, uint64_t blocks)
 {
     uint64_t cuts[200];
     unsigned n = 0;
 
     for (unsigned i = 0; i < 200; i++)
-        cuts[i] = (i + 1) * BLOCK;
-    init(1, 201 * BLOCK, rate);
+        cuts[i] = (i + 1) * blocks * BLOCK;
+    init(1, 201 * blocks * BLOCK, rate);
     w.p.o.lanes_per_depot = 6;
     w.p.o.first_lanes = 2;
     w.p.layout.cuts = cuts;
@@ -605,10 +605,11 @@ static unsigned asked_at_once(uint64_t length, double rate)
 
 START_TEST(objects_of_unknown_size_are_like_those_that_have_come)
 {
-    ck_assert_uint_eq(asked_at_once(2000, 4e6), 6);
-    ck_assert_uint_eq(asked_at_once(2000, 4e5),
-                      6); /* of which a place is long */
-    ck_assert_uint_lt(asked_at_once(BLOCK, 4e6), 6);
+    ck_assert_uint_eq(asked_at_once(2000, 4e6, 1), 6);
+    ck_assert_uint_eq(asked_at_once(2000, 4e5, 1), 6); /* of which it is long */
+    ck_assert_uint_lt(asked_at_once(BLOCK, 4e6, 1), 6);
+    /* A longer object is of known size, and a request is for a part of it. */
+    ck_assert_uint_eq(asked_at_once(2000, 4e5, 8), 2);
 }
 END_TEST
 
