@@ -207,6 +207,10 @@ bool xd_ibp_send_body(struct xd_ibp_request *q)
              MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return false;
+    if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+        q->step = XD_IBP_COUNTS; /* what it answered may still be read */
+        return true;
+    }
     if (n < 0) {
         xd_ibp_end_connection(q, errno);
         return false;
