@@ -60,6 +60,8 @@ void xd_exnode_resolve_in_copy(struct xd_builder *b, struct xd_xml_copy *c,
     if (!whole || c->is_too_long || c->text.failed || xd_span_is(url, whole))
         return;
     c->text.len = begin;
+    while (c->n_secrets > 0 && c->secrets[c->n_secrets - 1].begin >= begin)
+        c->n_secrets--;
     xd_write_escaped(&c->text, whole);
     xd_text_addf(&c->text, "</%s:%s>", c->prefix, name);
 }

@@ -16,7 +16,7 @@ struct xd_exnode_part *xd_exnode_make_part(struct xd_builder *b,
 
 /* In the copy a relative URL is made absolute, for that may be written elsewhere.
  * It is the text of the element `name`, which begins at `begin` and has just
- * ended. */
+ * ended; elements in it, and their secrets, are gone then. */
 void xd_exnode_resolve_in_copy(struct xd_builder *b, struct xd_xml_copy *c,
                                size_t begin, const char *name,
                                struct xd_span url);

@@ -115,15 +115,20 @@ static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
     xd_text_addf(to, "  </exnode:mapping>\n");
 }
 
-/* As it was read, with its secrets or without. */
+/* As it was read, with its secrets or without.  Nothing follows a secret that does
+ * not lie in the text: where it would be is not known. */
 static void write_part(struct xd_text *to, enum place place,
                        const struct xd_exnode_part *p, bool with_secrets)
 {
+    const size_t len = strlen(p->xml);
     size_t at = 0;
     xd_text_addf(to, "%*s", (int)place, "");
     for (size_t i = 0; i < p->n_secrets && !with_secrets; i++) {
-        xd_text_add(to, p->xml + at, p->secrets[i].begin - at);
-        at = p->secrets[i].end;
+        const struct xd_xml_secret *s = &p->secrets[i];
+        if (s->begin < at || s->end < s->begin || s->end > len)
+            return;
+        xd_text_add(to, p->xml + at, s->begin - at);
+        at = s->end;
     }
     xd_text_addf(to, "%s\n", p->xml + at);
 }

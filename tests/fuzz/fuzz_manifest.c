@@ -15,6 +15,7 @@
 #include "manifest/more_copies.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"
+#include "manifest/xml_copy.h"
 
 static bool is_one_line(const char *s)
 {
@@ -164,6 +165,32 @@ static void check_stripes(const struct xd_manifest *m, size_t file,
     FUZZ_CHECK(xd_manifest_stripe(m, file, f->n_stripes, &s) == XD_E_INVAL);
 }
 
+static void check_part(const struct xd_exnode_part *p)
+{
+    const size_t len = p && p->xml ? strlen(p->xml) : 0;
+    size_t at = 0;
+
+    for (size_t i = 0; p && i < p->n_secrets; i++) {
+        const struct xd_xml_secret *s = &p->secrets[i];
+
+        FUZZ_CHECK(s->begin >= at && s->begin < s->end && s->end <= len);
+        at = s->end;
+    }
+}
+
+/* Each secret lies in the text that it is left out of, and none in another. */
+static void check_parts(const struct xd_model_file *f)
+{
+    const struct xd_model_rare *r = f->rare;
+
+    for (const struct xd_exnode_part *p = r->parts; p; p = p->next)
+        check_part(p);
+    for (size_t i = 0; r->mappings && i < xd_model_n_replicas(f); i++)
+        check_part(r->mappings[i]);
+    for (size_t i = 0; i < r->n_stripes + r->n_unused_stripes; i++)
+        check_part(r->stripes[i].part);
+}
+
 /* What is written says the same when it is read. */
 static void check_written(const struct xd_manifest *m, size_t file,
                           const char *format)
@@ -211,6 +238,7 @@ static void check_manifest(const struct xd_manifest *m, bool may_be_local)
         check_extents(m, i, &f, may_be_local);
         check_hashes(m, i, &f);
         check_stripes(m, i, &f, may_be_local);
+        check_parts(&m->files[i]);
         if (may_be_local) { /* once for each text is enough */
             check_written(m, i, "metalink");
             check_written(m, i, "exnode");
@@ -335,6 +363,7 @@ static void edit_file(struct xd_manifest *m, size_t file, uint64_t size,
     check_extents(edited, 0, &f, true);
     check_hashes(edited, 0, &f);
     check_stripes(edited, 0, &f, true);
+    check_parts(&edited->files[0]);
     FUZZ_CHECK(f.n_stripes == m->files[file].rare->n_stripes);
     check_written(edited, 0, "exnode");
     xd_manifest_unref(edited);

@@ -521,6 +521,28 @@ START_TEST(a_relative_url_is_written_as_an_absolute_one)
 }
 END_TEST
 
+#define LONG_SECRET                                                  \
+    "SECRET-0123456789-0123456789-0123456789-0123456789-0123456789-" \
+    "0123456789-0123456789-0123456789-0123456789-0123456789-SECRET"
+
+/* It lies behind the end of what the URL becomes. */
+START_TEST(a_secret_within_a_relative_url_is_not_written)
+{
+    ck_assert_int_eq(
+        parse_from(REPLICA_OF(READ("p<e:write>" LONG_SECRET "</e:write>")
+                                  VALUE("manage", "SECRET")),
+                   "http://m.example/f.xnd"),
+        0);
+    ck_assert_str_eq(parity_at(0, 3, 0).url, "http://m.example/p");
+    write_exnode(false);
+    ck_assert_ptr_null(strstr(text, "SECRET"));
+    ck_assert_int_eq(parse_from(text, NULL), 0);
+    ck_assert_uint_eq(n_warnings(), 0);
+    ck_assert_str_eq(parity_at(0, 3, 0).url, "http://m.example/p");
+    ck_assert_str_eq(parity_at(0, 3, 1).url, "http://d.example/p");
+}
+END_TEST
+
 /* ---- what is written ---- */
 
 #define SECRETS                                \
@@ -1000,6 +1022,7 @@ int main(void)
     tcase_add_test(t, a_replica_may_lie_within_an_object);
     tcase_add_test(t, a_replica_may_lie_at_the_end_of_the_greatest_object);
     tcase_add_test(t, a_relative_url_is_written_as_an_absolute_one);
+    tcase_add_test(t, a_secret_within_a_relative_url_is_not_written);
     tcase_add_loop_test(t, secrets_are_written_only_where_they_are_wanted, 0,
                         sizeof secret / sizeof *secret);
     tcase_add_test(t, one_capability_is_a_secret_too);

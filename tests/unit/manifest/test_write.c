@@ -390,6 +390,27 @@ START_TEST(what_the_model_does_not_hold_is_written_again)
 }
 END_TEST
 
+/* It lies behind the end of what the URL becomes; another stands before it, and one
+ * behind it. */
+START_TEST(a_secret_within_a_relative_url_is_not_written)
+{
+    const char *xml =
+        EXNODE "<e:metadata name='filename'>f</e:metadata><e:mapping>"
+               "<e:metadata name='exnode_offset'>0</e:metadata>"
+               "<e:metadata name='logical_length'>9</e:metadata>"
+               "<e:manage>SECRET1</e:manage>"
+               "<e:read>r<e:write>SECRET2-0123456789-0123456789-0123456789-"
+               "0123456789-0123456789-0123456789-0123456789</e:write></e:read>"
+               "<e:write>SECRET3</e:write></e:mapping></exnode>";
+    ck_assert_int_eq(parse_from(xml, "http://m.example/f.xnd"), 0);
+    ck_assert_int_eq(write_file(0, "exnode"), 0);
+    ck_assert_ptr_null(strstr(text, "SECRET"));
+    ck_assert_ptr_nonnull(strstr(text, "<exnode:write></exnode:write>"));
+    ck_assert_int_eq(parse_from(text, NULL), 0);
+    expect_url(0, 0, 0, "http://m.example/r");
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("write");
@@ -416,5 +437,6 @@ int main(void)
     tcase_add_test(t, an_exnode_may_hold_what_a_metalink_says);
     tcase_add_test(t, the_text_needs_no_length_and_null_is_released);
     tcase_add_test(t, what_the_model_does_not_hold_is_written_again);
+    tcase_add_test(t, a_secret_within_a_relative_url_is_not_written);
     return run_suite("write", t);
 }
