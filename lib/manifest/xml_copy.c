@@ -21,21 +21,30 @@ static bool is_secret(const struct xd_xml_copy *c, struct xd_span name)
     return false;
 }
 
-/* An element that is one by its attribute. */
+/* An element that is one by its attribute.  That in no namespace decides, by which
+ * xml.h finds attributes too: an element that is read under one name must not be a
+ * secret under another.  Where there is none any will do. */
 static bool is_secret_by_name(const struct xd_xml_copy *c, const char *name,
                               int n_attributes, const xmlChar **attributes)
 {
+    bool is_one = false;
+
     if (!c->secret_if_named || strcmp(name, c->secret_if_named) != 0)
         return false;
     for (int i = 0; i < n_attributes; i++) {
         const xmlChar **a = attributes + (ptrdiff_t)i * 5;
         const char *value = (const char *)a[3];
+        bool is_secret_name;
 
-        if (strcmp((const char *)a[0], "name") == 0 &&
-            is_secret(c, xd_span(value, (size_t)((const char *)a[4] - value))))
-            return true;
+        if (strcmp((const char *)a[0], "name") != 0)
+            continue;
+        is_secret_name =
+            is_secret(c, xd_span(value, (size_t)((const char *)a[4] - value)));
+        if (!a[2])
+            return is_secret_name;
+        is_one |= is_secret_name;
     }
-    return false;
+    return is_one;
 }
 
 /* Bytes that a parser would change, or take for markup, as references. */

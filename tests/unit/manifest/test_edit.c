@@ -3,6 +3,7 @@
  * is a secret. */
 #include "manifest/edit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "suite.h"
@@ -299,21 +300,26 @@ START_TEST(an_end_is_added_to_a_mapping_that_has_none)
 }
 END_TEST
 
-/* What is hostile: a secret within what is replaced. */
+/* What is hostile: a secret within what is replaced, or a name that is none, which
+ * would make one of it. */
+static const char *const hostile_ends[] = {
+    "<e:metadata name='end'>2001<e:write>SECRET-1</e:write></e:metadata>",
+    "<e:metadata name='end' e:name='write'>2001</e:metadata>"};
+
 START_TEST(a_secret_in_an_end_goes_with_it)
 {
-    static const char source[] =
-        "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>"
-        "<e:mapping>"
-        "<e:metadata name='exnode_offset' type='integer'>0</e:metadata>"
-        "<e:metadata name='logical_length' type='integer'>9</e:metadata>"
-        "<e:metadata name='end'>2001<e:write>SECRET-1</e:write></e:metadata>"
-        "<e:read>https://h/o</e:read>"
-        "<e:write>SECRET-2</e:write></e:mapping></exnode>";
     const int64_t ends[] = {1200000000};
     struct xd_manifest *m, *edited;
-    char *text;
+    char *text, source[800];
 
+    snprintf(source, sizeof source,
+             "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>"
+             "<e:mapping>"
+             "<e:metadata name='exnode_offset' type='integer'>0</e:metadata>"
+             "<e:metadata name='logical_length' type='integer'>9</e:metadata>"
+             "%s<e:read>https://h/o</e:read>"
+             "<e:write>SECRET-2</e:write></e:mapping></exnode>",
+             hostile_ends[_i]);
     ck_assert_int_eq(xd_manifest_parse(&m, source, strlen(source), NULL, &err),
                      0);
     ck_assert_int_eq(xd_manifest_edit(&edited, m, 0,
@@ -343,6 +349,7 @@ int main(void)
     tcase_add_test(tcase, the_last_replica_of_bytes_stays);
     tcase_add_test(tcase, a_replica_lives_until_another_time);
     tcase_add_test(tcase, an_end_is_added_to_a_mapping_that_has_none);
-    tcase_add_test(tcase, a_secret_in_an_end_goes_with_it);
+    tcase_add_loop_test(tcase, a_secret_in_an_end_goes_with_it, 0,
+                        sizeof hostile_ends / sizeof *hostile_ends);
     return run_suite("edit", tcase);
 }

@@ -608,6 +608,54 @@ START_TEST(one_capability_is_a_secret_too)
 }
 END_TEST
 
+#define TWICE_NAMED(name, other, content)                                 \
+    "<e:metadata name='" name "' e:name='" other "' type='meta'>" content \
+    "</e:metadata>"
+
+/* It is read as what `name` says, and so are the secrets in it. */
+START_TEST(a_name_in_a_namespace_is_not_the_name)
+{
+    parse(FILE_WITH(TWICE_NAMED(
+        "parity", "write",
+        "<e:note>y</e:note>" STRIPE META(
+            "stripe.6", META("shard.3", META("replica.0", SECRETS))))));
+    ck_assert_uint_eq(file_at(0).n_stripes, 1);
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, "/WRITE"), 1);
+    write_exnode(false);
+    expect_no_secret(text);
+    ck_assert_uint_eq(count(text, "/READ"), 1);
+    ck_assert_uint_eq(count(text, ">y<"), 1);
+    ck_assert_uint_eq(count(text, "name=\"stripe."), 2);
+    ck_assert_int_eq(parse_from(REPLICA_OF(TWICE_NAMED("read", "write", "p")),
+                                "http://m.example/f.xnd"),
+                     0);
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, ">http://m.example/p<"), 1);
+    ck_assert_int_eq(parse_from(text, NULL), 0);
+    ck_assert_uint_eq(shard_at(0, 3).n_replicas, 2);
+}
+END_TEST
+
+/* The second one, of which nobody knows the namespace, is read as if it had none. */
+static const char *const prefixed[] = {
+    FILE_WITH("<e:metadata e:name='manage'>SECRET</e:metadata>"),
+    FILE_WITH("<e:metadata x:name='manage'>SECRET</e:metadata>"),
+    FILE_WITH("<e:metadata e:name='x' name='manage'>SECRET</e:metadata>"),
+    FILE_OF("<e:metadata e:name='manage'>SECRET</e:metadata>" STRIPE)};
+
+START_TEST(where_there_is_no_name_one_in_a_namespace_tells_a_secret)
+{
+    parse(prefixed[_i]);
+    ck_assert(xd_manifest_has_secrets(manifest, 0));
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, "SECRET"), 1);
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, "SECRET"), 0);
+    ck_assert_uint_eq(count(text, "manage\""), 0);
+}
+END_TEST
+
 /* Before and behind one that is read. */
 START_TEST(secrets_between_stripes_are_secrets)
 {
@@ -1026,6 +1074,10 @@ int main(void)
     tcase_add_loop_test(t, secrets_are_written_only_where_they_are_wanted, 0,
                         sizeof secret / sizeof *secret);
     tcase_add_test(t, one_capability_is_a_secret_too);
+    tcase_add_test(t, a_name_in_a_namespace_is_not_the_name);
+    tcase_add_loop_test(
+        t, where_there_is_no_name_one_in_a_namespace_tells_a_secret, 0,
+        sizeof prefixed / sizeof *prefixed);
     tcase_add_test(t, secrets_between_stripes_are_secrets);
     tcase_add_loop_test(t, a_stripe_that_is_held_is_not_kept_as_it_was, 0,
                         sizeof all_held / sizeof *all_held);
