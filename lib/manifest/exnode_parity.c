@@ -243,7 +243,7 @@ static void *copy_array(struct xd_builder *b, const void *from, size_t n,
     return to;
 }
 
-static void hold(struct xd_parity_reader *p)
+static void hold_shards(struct xd_parity_reader *p)
 {
     struct xd_stripe_draft *s = &p->stripe;
 
@@ -252,6 +252,13 @@ static void hold(struct xd_parity_reader *p)
     qsort(s->shards, s->row.n_shards, sizeof *s->shards, by_number);
     s->row.shards =
         copy_array(p->b, s->shards, s->row.n_shards, sizeof *s->shards);
+}
+
+/* Of one that is not used as well, since it names objects. */
+static void hold_replicas(struct xd_parity_reader *p)
+{
+    struct xd_stripe_draft *s = &p->stripe;
+
     s->row.replicas =
         copy_array(p->b, s->replicas, s->row.n_replicas, sizeof *s->replicas);
 }
@@ -293,9 +300,10 @@ int xd_parity_end_stripe(void *user)
         s->row.part = xd_exnode_make_part(p->b, c, s->copy_begin, c->text.len,
                                           s->first_secret);
     if (s->row.is_used)
-        hold(p);
+        hold_shards(p);
     else
-        s->row.n_shards = s->row.n_replicas = 0;
+        s->row.n_shards = 0;
+    hold_replicas(p);
     if (s->row.is_used || s->row.part)
         xd_builder_stripe(p->b, &s->row);
     cut_copy(p);

@@ -19,8 +19,9 @@ struct xd_object_names {
     size_t n;
 };
 
-/* Those of the replicas that are not `dropped`; to be released with fini(), after a
- * failure too.  Errors: NOMEM. */
+/* Those of the replicas that are not `dropped`, and of all of parity, of stripes that
+ * are not used as well; to be released with fini(), after a failure too.  Errors:
+ * NOMEM. */
 int xd_object_names_of(struct xd_object_names *out,
                        const struct xd_model_file *f, const bool *dropped,
                        struct xd_error *err);
