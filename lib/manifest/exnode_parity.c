@@ -98,7 +98,7 @@ void xd_parity_begin(struct xd_parity_reader *p, struct xd_xml *x,
     p->is_open =
         strcmp(key, XD_EXNODE_PARITY) == 0 && strcmp(type, "meta") == 0;
     p->has_children = false;
-    p->head = p->copy->text.len;
+    p->head = p->kept = p->copy->text.len;
     if (p->is_open)
         xd_xml_ignore_text(x); /* blanks, as many as there are stripes */
 }
@@ -264,7 +264,8 @@ static void hold_replicas(struct xd_parity_reader *p)
 }
 
 /* In the copy of "parity" nothing is left of it, so that no number of stripes
- * makes that too long; nor are blanks between them. */
+ * makes that too long; nor are blanks before it.  What was kept before is not looked
+ * at again. */
 static void cut_copy(struct xd_parity_reader *p)
 {
     struct xd_xml_copy *c = p->copy;
@@ -272,16 +273,17 @@ static void cut_copy(struct xd_parity_reader *p)
 
     if (c->is_too_long) {
         c->is_too_long = false;
-        c->text.len = p->head = 0;
+        c->text.len = p->head = p->kept = 0;
         c->n_secrets = 0;
         return;
     }
     c->n_secrets = s->first_secret;
     c->text.len = s->copy_begin;
     if (c->text.s &&
-        xd_span_trim(xd_span(c->text.s + p->head, c->text.len - p->head)).len ==
+        xd_span_trim(xd_span(c->text.s + p->kept, c->text.len - p->kept)).len ==
             0)
-        c->text.len = p->head;
+        c->text.len = p->kept;
+    p->kept = c->text.len;
 }
 
 int xd_parity_end_stripe(void *user)

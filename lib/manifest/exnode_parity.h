@@ -42,6 +42,7 @@ struct xd_parity_reader {
     bool in_replica;   /* metadata of the shard is a replica */
     bool has_children; /* of "parity" */
     size_t head;       /* in the copy: where the content of "parity" begins */
+    size_t kept;       /* likewise: what of it was looked at ends */
     struct xd_stripe_draft stripe;
     struct xd_model_shard *shard;          /* NULL: it is not used */
     struct xd_model_shard_replica replica; /* of it */

@@ -952,6 +952,33 @@ START_TEST(thousands_of_stripes_are_read_and_written)
 }
 END_TEST
 
+/* Though these are longer than what may be kept of one.  Were they kept, each stripe
+ * would have them looked through again. */
+START_TEST(blanks_between_stripes_are_dropped_behind_what_is_kept_too)
+{
+    struct xd_text t = {.s = NULL};
+
+    xd_text_addf(
+        &t, "%s",
+        EXNODE VALUE("filename",
+                     "f") "<e:metadata name='parity' type='meta'>"
+                          "<other xmlns='urn:x'>y</other><e:write>SECRET"
+                          "</e:write>");
+    for (int i = 0; i < 1000; i++)
+        xd_text_addf(&t, "\n%400s%s%s", "", STRIPE,
+                     i == 500 ? "<other xmlns='urn:x'>z</other>" : "");
+    xd_text_addf(&t, "\n</e:metadata>%s", MAPPING("0", "10") "</exnode>");
+    parse_text(&t);
+    ck_assert_uint_eq(file_at(0).n_stripes, 1); /* the others overlap it */
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, ">y</other>"), 1);
+    ck_assert_uint_eq(count(text, ">z</other>"), 1);
+    ck_assert_uint_eq(count(text, "SECRET"), 1);
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, "SECRET"), 0);
+}
+END_TEST
+
 /* A stripe of the greatest size has secrets of each replica. */
 START_TEST(all_secrets_of_a_great_stripe_are_kept)
 {
@@ -1094,6 +1121,8 @@ int main(void)
     tcase_add_test(t, a_long_text_in_metadata_of_another_kind_is_passed_over);
     tcase_add_test(t, behind_a_stripe_that_is_too_long_secrets_are_found);
     tcase_add_test(t, thousands_of_stripes_are_read_and_written);
+    tcase_add_test(t,
+                   blanks_between_stripes_are_dropped_behind_what_is_kept_too);
     tcase_add_test(t, all_secrets_of_a_great_stripe_are_kept);
     tcase_add_test(t, a_metalink_is_complete_without_parity);
     tcase_add_test(t, a_manifest_that_is_edited_keeps_its_stripes);
