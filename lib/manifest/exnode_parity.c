@@ -15,6 +15,9 @@
 
 typedef unsigned long long ull;
 
+/* Bytes of what is only written again that are worth a row. */
+#define REST_MAX ((size_t)4 << 10)
+
 /* What a stripe has to say, in the order in which it is missed. */
 enum value { CODE, POLYNOMIAL, MATRIX, K, N, SHARD_LENGTH, OFFSET, LENGTH };
 
@@ -103,33 +106,36 @@ void xd_parity_begin(struct xd_parity_reader *p, struct xd_xml *x,
         xd_xml_ignore_text(x); /* blanks, as many as there are stripes */
 }
 
-/* What stands between stripes is kept as well, but for blanks. */
-static void keep_rest(struct xd_parity_reader *p)
+/* What stands between stripes is kept as well, but for blanks: what of it the copy
+ * has, up to `end`. */
+static void keep_rest(struct xd_parity_reader *p, size_t end)
 {
-    const struct xd_text *t = &p->copy->text;
-    const size_t tail = strlen("</exnode:metadata>");
+    struct xd_xml_copy *c = p->copy;
     struct xd_model_stripe row = {.is_used = false};
     struct xd_span rest;
     size_t begin;
 
-    if (p->copy->is_too_long || t->len < p->head + tail)
+    if (c->is_too_long || end <= p->head)
         return;
-    rest = xd_span_trim(xd_span(t->s + p->head, t->len - tail - p->head));
+    rest = xd_span_trim(xd_span(c->text.s + p->head, end - p->head));
     if (rest.len == 0)
         return;
-    begin = (size_t)(rest.s - t->s);
-    row.part = xd_exnode_make_part(p->b, p->copy, begin, begin + rest.len, 0);
+    begin = (size_t)(rest.s - c->text.s);
+    row.part = xd_exnode_make_part(p->b, c, begin, begin + rest.len, 0);
     if (row.part)
         xd_builder_stripe(p->b, &row);
+    c->text.len = p->kept = p->head;
+    c->n_secrets = 0;
 }
 
 bool xd_parity_end(struct xd_parity_reader *p)
 {
+    const size_t tail = strlen("</exnode:metadata>");
     const bool was_open = p->is_open;
 
     p->is_open = false;
-    if (was_open && p->has_children)
-        keep_rest(p);
+    if (was_open && p->has_children && p->copy->text.len > tail)
+        keep_rest(p, p->copy->text.len - tail);
     return was_open && p->has_children;
 }
 
@@ -286,18 +292,33 @@ static void cut_copy(struct xd_parity_reader *p)
     p->kept = c->text.len;
 }
 
-int xd_parity_end_stripe(void *user)
+/* It is only written again.  It stays in the copy, which is kept before it is long:
+ * there may be millions of them, of a few bytes each. */
+static void end_other(struct xd_parity_reader *p)
 {
-    struct xd_parity_reader *p = user;
+    const struct xd_xml_copy *c = p->copy;
+
+    if (c->is_too_long)
+        cut_copy(p);
+    p->kept = c->text.len;
+    if (c->text.len >= p->head + REST_MAX)
+        keep_rest(p, c->text.len);
+}
+
+static void end_stripe(struct xd_parity_reader *p)
+{
     struct xd_stripe_draft *s = &p->stripe;
     const struct xd_xml_copy *c = p->copy;
 
-    if (s->is_stripe)
-        check_stripe(s);
-    if (s->is_stripe && s->flaw[0])
+    check_stripe(s);
+    if (s->flaw[0])
         xd_builder_warn(p->b, "stripe %llu: %s; it is not used",
                         (ull)s->row.number, s->flaw);
-    s->row.is_used = s->is_stripe && !s->flaw[0];
+    s->row.is_used = !s->flaw[0];
+    if (!s->row.is_used && s->row.n_replicas == 0) {
+        end_other(p);
+        return;
+    }
     if (!s->row.is_used || s->n_held != c->n_elements - s->first_element)
         s->row.part = xd_exnode_make_part(p->b, c, s->copy_begin, c->text.len,
                                           s->first_secret);
@@ -309,6 +330,16 @@ int xd_parity_end_stripe(void *user)
     if (s->row.is_used || s->row.part)
         xd_builder_stripe(p->b, &s->row);
     cut_copy(p);
+}
+
+int xd_parity_end_stripe(void *user)
+{
+    struct xd_parity_reader *p = user;
+
+    if (p->stripe.is_stripe)
+        end_stripe(p);
+    else
+        end_other(p);
     return 0;
 }
 

@@ -952,6 +952,37 @@ START_TEST(thousands_of_stripes_are_read_and_written)
 }
 END_TEST
 
+/* Nor are stripes that have a flaw.  Together they are longer than what may be kept of
+ * one, and there are few rows. */
+START_TEST(thousands_of_what_is_of_no_use_are_written_again)
+{
+    enum { N = 20000 };
+    struct xd_text t = {.s = NULL};
+
+    xd_text_addf(
+        &t, "%s",
+        EXNODE VALUE("filename", "f") "<e:metadata name='parity' type='meta'>");
+    for (int i = 0; i < N; i++)
+        xd_text_addf(&t, "%s%s", i == N / 2 ? STRIPE : "",
+                     i % 1000 == 0 ? "<e:metadata name='write'>SECRET"
+                                     "</e:metadata>"
+                     : i % 2 == 0  ? "<e:metadata name='x'/>"
+                                   : "<e:metadata name='stripe.7'/>");
+    xd_text_addf(&t, "</e:metadata>%s", MAPPING("0", "10") "</exnode>");
+    parse_text(&t);
+    expect_warning("stripe 7: it has no code; it is not used");
+    ck_assert_uint_eq(file_at(0).n_stripes, 1);
+    ck_assert_uint_lt(manifest->files[0].rare->n_unused_stripes, N / 50);
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, "name=\"x\""), N / 2 - N / 1000);
+    ck_assert_uint_eq(count(text, "name=\"stripe.7\""), N / 2);
+    ck_assert_uint_eq(count(text, "SECRET"), N / 1000);
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, "name=\"x\""), N / 2 - N / 1000);
+    ck_assert_uint_eq(count(text, "SECRET"), 0);
+}
+END_TEST
+
 /* Though these are longer than what may be kept of one.  Were they kept, each stripe
  * would have them looked through again. */
 START_TEST(blanks_between_stripes_are_dropped_behind_what_is_kept_too)
@@ -1121,6 +1152,7 @@ int main(void)
     tcase_add_test(t, a_long_text_in_metadata_of_another_kind_is_passed_over);
     tcase_add_test(t, behind_a_stripe_that_is_too_long_secrets_are_found);
     tcase_add_test(t, thousands_of_stripes_are_read_and_written);
+    tcase_add_test(t, thousands_of_what_is_of_no_use_are_written_again);
     tcase_add_test(t,
                    blanks_between_stripes_are_dropped_behind_what_is_kept_too);
     tcase_add_test(t, all_secrets_of_a_great_stripe_are_kept);
