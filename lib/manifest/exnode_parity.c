@@ -106,18 +106,27 @@ void xd_parity_begin(struct xd_parity_reader *p, struct xd_xml *x,
         xd_xml_ignore_text(x); /* blanks, as many as there are stripes */
 }
 
+static void warn_of_rest(struct xd_parity_reader *p)
+{
+    xd_builder_warn(p->b, "what is not used of parity is too long to be kept: "
+                          "some of it will not be written again");
+}
+
 /* What stands between stripes is kept as well, but for blanks: what of it the copy
- * has, up to `end`. */
-static void keep_rest(struct xd_parity_reader *p, size_t end)
+ * has, which ends with `tail` bytes of something else. */
+static void keep_rest(struct xd_parity_reader *p, size_t tail)
 {
     struct xd_xml_copy *c = p->copy;
     struct xd_model_stripe row = {.is_used = false};
     struct xd_span rest;
     size_t begin;
 
-    if (c->is_too_long || end <= p->head)
+    if (c->is_too_long)
+        warn_of_rest(p);
+    if (c->is_too_long || c->text.len <= p->head + tail)
         return;
-    rest = xd_span_trim(xd_span(c->text.s + p->head, end - p->head));
+    rest = xd_span_trim(
+        xd_span(c->text.s + p->head, c->text.len - tail - p->head));
     if (rest.len == 0)
         return;
     begin = (size_t)(rest.s - c->text.s);
@@ -130,16 +139,32 @@ static void keep_rest(struct xd_parity_reader *p, size_t end)
 
 bool xd_parity_end(struct xd_parity_reader *p)
 {
-    const size_t tail = strlen("</exnode:metadata>");
     const bool was_open = p->is_open;
 
     p->is_open = false;
-    if (was_open && p->has_children && p->copy->text.len > tail)
-        keep_rest(p, p->copy->text.len - tail);
+    if (was_open && p->has_children)
+        keep_rest(p, strlen("</exnode:metadata>"));
     return was_open && p->has_children;
 }
 
 /* ---- a stripe ---- */
+
+/* What stands before a child.  What was kept before is not looked at again, and
+ * blanks are not kept. */
+static void note_rest(struct xd_parity_reader *p)
+{
+    const struct xd_xml_copy *c = p->copy;
+    const size_t end = c->element_begin;
+
+    if (c->is_too_long) {
+        warn_of_rest(p);
+        p->kept = p->head;
+    } else if (end > p->kept &&
+               xd_span_trim(xd_span(c->text.s + p->kept, end - p->kept)).len >
+                   0) {
+        p->kept = end;
+    }
+}
 
 int xd_parity_begin_stripe(struct xd_xml *x, void *user)
 {
@@ -152,6 +177,7 @@ int xd_parity_begin_stripe(struct xd_xml *x, void *user)
     }
     xd_xml_attribute_text(x, "name", p->key, sizeof p->key);
     p->has_children = true;
+    note_rest(p);
     s->row = (struct xd_model_stripe){.is_used = true};
     s->is_stripe =
         read_key_number(p->key, XD_EXNODE_STRIPE, UINT32_MAX, &s->row.number);
@@ -269,27 +295,25 @@ static void hold_replicas(struct xd_parity_reader *p)
         copy_array(p->b, s->replicas, s->row.n_replicas, sizeof *s->replicas);
 }
 
+static void forget_copy(struct xd_parity_reader *p)
+{
+    p->copy->is_too_long = false;
+    p->copy->text.len = p->head = p->kept = 0;
+    p->copy->n_secrets = 0;
+}
+
 /* In the copy of "parity" nothing is left of it, so that no number of stripes
- * makes that too long; nor are blanks before it.  What was kept before is not looked
- * at again. */
+ * makes that too long; nor are blanks before it. */
 static void cut_copy(struct xd_parity_reader *p)
 {
-    struct xd_xml_copy *c = p->copy;
-    struct xd_stripe_draft *s = &p->stripe;
-
-    if (c->is_too_long) {
-        c->is_too_long = false;
-        c->text.len = p->head = p->kept = 0;
-        c->n_secrets = 0;
+    if (p->copy->is_too_long) {
+        if (p->kept > p->head)
+            warn_of_rest(p);
+        forget_copy(p);
         return;
     }
-    c->n_secrets = s->first_secret;
-    c->text.len = s->copy_begin;
-    if (c->text.s &&
-        xd_span_trim(xd_span(c->text.s + p->kept, c->text.len - p->kept)).len ==
-            0)
-        c->text.len = p->kept;
-    p->kept = c->text.len;
+    p->copy->n_secrets = p->stripe.first_secret;
+    p->copy->text.len = p->kept;
 }
 
 /* It is only written again.  It stays in the copy, which is kept before it is long:
@@ -298,17 +322,31 @@ static void end_other(struct xd_parity_reader *p)
 {
     const struct xd_xml_copy *c = p->copy;
 
-    if (c->is_too_long)
-        cut_copy(p);
     p->kept = c->text.len;
-    if (c->text.len >= p->head + REST_MAX)
-        keep_rest(p, c->text.len);
+    if (c->is_too_long || c->text.len >= p->head + REST_MAX)
+        keep_rest(p, 0);
+    if (c->is_too_long)
+        forget_copy(p);
+}
+
+/* It as it was. */
+static void keep_stripe(struct xd_parity_reader *p)
+{
+    struct xd_stripe_draft *s = &p->stripe;
+    const struct xd_xml_copy *c = p->copy;
+
+    s->row.part = xd_exnode_make_part(p->b, c, s->copy_begin, c->text.len,
+                                      s->first_secret);
+    if (c->is_too_long)
+        xd_builder_warn(p->b,
+                        "stripe %llu: it is too long to be kept: what is not "
+                        "used of it will not be written again",
+                        (ull)s->row.number);
 }
 
 static void end_stripe(struct xd_parity_reader *p)
 {
     struct xd_stripe_draft *s = &p->stripe;
-    const struct xd_xml_copy *c = p->copy;
 
     check_stripe(s);
     if (s->flaw[0])
@@ -319,9 +357,8 @@ static void end_stripe(struct xd_parity_reader *p)
         end_other(p);
         return;
     }
-    if (!s->row.is_used || s->n_held != c->n_elements - s->first_element)
-        s->row.part = xd_exnode_make_part(p->b, c, s->copy_begin, c->text.len,
-                                          s->first_secret);
+    if (!s->row.is_used || s->n_held != p->copy->n_elements - s->first_element)
+        keep_stripe(p);
     if (s->row.is_used)
         hold_shards(p);
     else

@@ -904,6 +904,7 @@ START_TEST(behind_a_stripe_that_is_too_long_secrets_are_found)
                       SECRETS) "</e:metadata></e:metadata></"
                                "e:metadata>" MAPPING("0", "10") "</exnode>");
     parse_text(&t);
+    expect_warning("what is not used of parity is too long to be kept");
     write_exnode(false);
     expect_no_secret(text);
     ck_assert_uint_eq(count(text, ">reed-solomon</exnode:metadata>"), 1);
@@ -911,6 +912,48 @@ START_TEST(behind_a_stripe_that_is_too_long_secrets_are_found)
     ck_assert_ptr_nonnull(strstr(text, "/READ"));
     write_exnode(true);
     ck_assert_uint_eq(count(text, "/MANAGE"), 1);
+}
+END_TEST
+
+/* A stripe with a shard of parity that has hundreds of replicas, behind what is no
+ * stripe. */
+static void parse_long_stripe(const char *before, const char *content)
+{
+    struct xd_text t = {.s = NULL};
+
+    xd_text_addf(
+        &t, "%s%s%s%s",
+        EXNODE VALUE("filename", "f") "<e:metadata name='parity' type='meta'>",
+        before, "<e:metadata name='stripe.4' type='meta'>" CODE SIZES, content);
+    xd_text_addf(&t, "<e:metadata name='shard.3' type='meta'>%s",
+                 VALUE("sha256", HEX));
+    for (int i = 0; i < 700; i++)
+        xd_text_addf(&t, "%s", META("replica.0", SECRETS));
+    xd_text_addf(&t, "</e:metadata></e:metadata></e:metadata>%s",
+                 MAPPING("0", "10") "</exnode>");
+    parse_text(&t);
+    ck_assert_uint_eq(shard_at(0, 3).n_replicas, 700);
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, "/MANAGE"), 700);
+}
+
+START_TEST(what_is_too_long_to_be_written_again_is_a_warning)
+{
+    static const char of_stripe[] = "stripe 4: it is too long to be kept",
+                      of_rest[] = "what is not used of parity is too long";
+
+    parse_long_stripe("", ""); /* all of it is used */
+    ck_assert_uint_eq(n_warnings(), 0);
+    parse_long_stripe("", VALUE("other", "1"));
+    expect_warning(of_stripe);
+    ck_assert_uint_eq(n_warnings(), 1);
+    ck_assert_uint_eq(count(text, "name=\"other\""), 0);
+    parse_long_stripe("<other xmlns='urn:x'/>", "");
+    expect_warning(of_rest);
+    ck_assert_uint_eq(n_warnings(), 1);
+    parse_long_stripe(VALUE("other", "1"), "");
+    expect_warning(of_rest);
+    ck_assert_uint_eq(n_warnings(), 1);
 }
 END_TEST
 
@@ -1151,6 +1194,7 @@ int main(void)
     tcase_add_test(t, blanks_within_a_stripe_are_no_text);
     tcase_add_test(t, a_long_text_in_metadata_of_another_kind_is_passed_over);
     tcase_add_test(t, behind_a_stripe_that_is_too_long_secrets_are_found);
+    tcase_add_test(t, what_is_too_long_to_be_written_again_is_a_warning);
     tcase_add_test(t, thousands_of_stripes_are_read_and_written);
     tcase_add_test(t, thousands_of_what_is_of_no_use_are_written_again);
     tcase_add_test(t,
