@@ -61,7 +61,7 @@ xd_package(LIBRARY ${library} libs
 xd_package(DEVELOPMENT libxdownload-dev libdevel
   "fetch a file from several servers at once (development files)"
   "${needs_library}libcurl4-openssl-dev | libcurl4-gnutls-dev, libxml2-dev, \
-libssl-dev, libisal-dev")
+libssl-dev, libisal-dev, pkg-config")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS mpv)
 
 # dpkg updates ld.so's cache by a trigger.  Scripts that are named, and not
