@@ -135,6 +135,7 @@ static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
     json_close_object(j);
 }
 
+/* One of parity that the manifest names has a hash; nothing is known of others. */
 static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
                       size_t stripe, const struct xd_stripe *s, size_t i)
 {
@@ -142,7 +143,8 @@ static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
     struct xd_replica replica = {.struct_size = sizeof replica};
     const struct xd_probed probed = {.state = XD_PROBE_NONE};
 
-    if (xd_manifest_shard(m, file, stripe, i, &shard) < 0)
+    if (xd_manifest_shard(m, file, stripe, i, &shard) < 0 ||
+        (i >= s->k && !shard.sha256))
         return;
     json_open_object(j, NULL);
     json_count(j, "number", i);

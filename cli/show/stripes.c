@@ -153,13 +153,15 @@ static void put_replica(const struct xd_replica *r)
     putchar('\n');
 }
 
+/* One of parity that the manifest names has a hash; nothing is known of others. */
 static void put_shard(const struct xd_manifest *m, size_t file, size_t stripe,
                       const struct xd_stripe *s, size_t i)
 {
     struct xd_shard shard = {.struct_size = sizeof shard};
     struct xd_replica r = {.struct_size = sizeof r};
 
-    if (xd_manifest_shard(m, file, stripe, i, &shard) < 0)
+    if (xd_manifest_shard(m, file, stripe, i, &shard) < 0 ||
+        (i >= s->k && !shard.sha256))
         return;
     printf("    %4zu ", i);
     if (i >= s->k)

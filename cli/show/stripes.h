@@ -11,7 +11,7 @@
 /* In a few lines, however many there are. */
 void stripes_put(const struct xd_manifest *m, size_t file);
 
-/* A line for each shard. */
+/* A line for each shard; of parity for those that the manifest names. */
 void stripes_put_shards(const struct xd_manifest *m, size_t file);
 
 #endif

@@ -125,6 +125,20 @@ def test_show_says_it_of_each_shard(with_parity):
     assert "pw" not in done.stdout
 
 
+def test_show_lists_no_shard_of_parity_that_is_not_named(tmp_path):
+    path = exnode_with(tmp_path / "p.xnd", 100,
+                       stripe(0, 2, 255, {7: [at("b.example")], 200: []}))
+    [file] = shown(path)
+    [of_json] = file["stripes"]
+    assert [s["number"] for s in of_json["shards"]] == [0, 1, 7, 200]
+    lines = show_with_warnings("-v", path).stdout.splitlines()
+    first = lines.index("  stripe 0, bytes 0-99: any 2 of 255 shards of 50 B, "
+                        "1 may be lost")
+    assert lines[first + 1:first + 6] == [
+        "       0 bytes 0-49", "       1 bytes 50-99", "       7 parity",
+        "         r--  b.example", "     200 parity, nowhere"]
+
+
 def test_show_says_in_json_what_is_known_of_stripes(with_parity):
     [file] = shown(with_parity)
     assert [(s["number"], s["offset"], s["length"], s["k"], s["n"],
