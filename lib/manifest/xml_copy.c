@@ -47,6 +47,19 @@ static bool is_secret_by_name(const struct xd_xml_copy *c, const char *name,
     return is_one;
 }
 
+/* By attributes besides these, each of which may be the secret. */
+static bool says_more(int n_attributes, const xmlChar **attributes)
+{
+    for (int i = 0; i < n_attributes; i++) {
+        const xmlChar **a = attributes + (ptrdiff_t)i * 5;
+        const char *name = (const char *)a[0];
+
+        if (a[2] || (strcmp(name, "name") != 0 && strcmp(name, "type") != 0))
+            return true;
+    }
+    return false;
+}
+
 /* Bytes that a parser would change, or take for markup, as references. */
 static void add_escaped(struct xd_text *to, const char *s, size_t len,
                         bool in_attribute)
@@ -117,6 +130,18 @@ static void begin_secret(struct xd_xml_copy *c, bool is_whole)
     more[c->n_secrets].begin = is_whole ? c->element_begin : c->text.len;
 }
 
+/* The element that has begun may be one, or only its content. */
+static void find_secret(struct xd_xml_copy *c, const char *name,
+                        int n_attributes, const xmlChar **attributes)
+{
+    const bool is_content = is_secret(c, xd_span_of(name));
+
+    if (!is_content && !is_secret_by_name(c, name, n_attributes, attributes))
+        return;
+    c->is_tag_secret = says_more(n_attributes, attributes);
+    begin_secret(c, !is_content || c->is_tag_secret);
+}
+
 void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
                        int n_attributes, const xmlChar **attributes)
 {
@@ -136,11 +161,8 @@ void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
     for (int i = 0; i < n_attributes; i++)
         add_attribute(c, attributes + (ptrdiff_t)i * 5);
     xd_text_addf(&c->text, ">");
-    if (c->secret_depth == 0 && is_secret(c, xd_span_of(name)))
-        begin_secret(c, false);
-    else if (c->secret_depth == 0 &&
-             is_secret_by_name(c, name, n_attributes, attributes))
-        begin_secret(c, true);
+    if (c->secret_depth == 0)
+        find_secret(c, name, n_attributes, attributes);
     check_length(c);
 }
 
@@ -159,12 +181,12 @@ static bool is_blank(const char *s, size_t len)
     return strspn(s, " \t\n\r") >= len;
 }
 
-/* An element without a content keeps no secret. */
+/* An element without a content keeps no secret, but perhaps in its tag. */
 static bool keeps_secret(const struct xd_xml_copy *c)
 {
     return !c->is_too_long && c->text.s &&
-           !is_blank(c->text.s + c->secret_content,
-                     c->text.len - c->secret_content);
+           (c->is_tag_secret || !is_blank(c->text.s + c->secret_content,
+                                          c->text.len - c->secret_content));
 }
 
 void xd_xml_copy_end(struct xd_xml_copy *c, const char *name, const char *uri)

@@ -29,8 +29,9 @@ struct xd_xml_secret {
 struct xd_xml_copy {
     /* Constant. */
     const char *namespace_uri, *prefix;
-    const char *const *secret_names; /* elements of which all content is one,
-                                        then NULL */
+    const char *const *secret_names; /* elements of which all content is one, or
+                                        that are one as a whole if they have
+                                        attributes; then NULL */
     const char *secret_if_named; /* elements that are one as a whole if their
                                     attribute "name" is one of these names */
     int (*other)(void *user);    /* at the end of a child that no rule names; as
@@ -50,7 +51,8 @@ struct xd_xml_copy {
     size_t secret_depth,
         secret_content;   /* of the one that has begun, or 0; where its
                                          content begins */
-    bool is_whole_secret; /* its element is one, too */
+    bool is_whole_secret; /* its element is one, too, */
+    bool is_tag_secret;   /* even without a content */
 };
 
 /* What libxml2 says of an element and of its text, as to SAX2 handlers. */

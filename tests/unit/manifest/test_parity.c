@@ -656,6 +656,24 @@ START_TEST(where_there_is_no_name_one_in_a_namespace_tells_a_secret)
 }
 END_TEST
 
+static const char *const in_attributes[] = {
+    FILE_WITH("<e:metadata name='manage' value='SECRET'/>"),
+    FILE_WITH("<e:metadata name='manage' e:name='SECRET' type='x'> "
+              "</e:metadata>"),
+    FILE_OF("<e:metadata type='x' name='write' value='SECRET'/>" STRIPE),
+    FILE_OF("<e:write value='SECRET'/>" STRIPE)};
+
+START_TEST(a_secret_may_stand_in_an_attribute)
+{
+    parse(in_attributes[_i]);
+    ck_assert(xd_manifest_has_secrets(manifest, 0));
+    write_exnode(true);
+    ck_assert_uint_eq(count(text, "SECRET"), 1);
+    write_exnode(false);
+    ck_assert_uint_eq(count(text, "SECRET"), 0);
+}
+END_TEST
+
 /* Before and behind one that is read. */
 START_TEST(secrets_between_stripes_are_secrets)
 {
@@ -1179,6 +1197,8 @@ int main(void)
     tcase_add_loop_test(
         t, where_there_is_no_name_one_in_a_namespace_tells_a_secret, 0,
         sizeof prefixed / sizeof *prefixed);
+    tcase_add_loop_test(t, a_secret_may_stand_in_an_attribute, 0,
+                        sizeof in_attributes / sizeof *in_attributes);
     tcase_add_test(t, secrets_between_stripes_are_secrets);
     tcase_add_loop_test(t, a_stripe_that_is_held_is_not_kept_as_it_was, 0,
                         sizeof all_held / sizeof *all_held);
