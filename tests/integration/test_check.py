@@ -209,14 +209,14 @@ def test_probes_have_a_part_of_the_time_allowed(lab):
 
 
 def test_a_slow_depot_is_usable(lab):
-    data = lab.file("f.bin", SIZE)
-    depots = lab.depots(2) + [lab.depot(rate=2 * MIB, writes_ahead=True)]
+    data = lab.file("f.bin", MIB)
+    depots = lab.depots(2) + [lab.depot(rate=MIB // 2, writes_ahead=True)]
     path = manifest(lab, depots, data)
     file = check(lab, "--full", path, rc=0)
     assert list(verdicts(file).values()) == ["ok", "ok", "slow"]
     assert "KiB/s" in file["depots"][2]["reason"]
     # Our own limit says nothing of them.
-    file = check(lab, "--full", "--limit-rate", "8m", path, rc=0)
+    file = check(lab, "--full", "--limit-rate", "2m", path, rc=0)
     assert set(verdicts(file).values()) == {"ok"}
 
 

@@ -273,8 +273,8 @@ START_TEST(journal_of_another_manifest_is_none)
 {
     static const char *const others[] = {
         "", "o", "of 0123", "there 0 9 0 - https://a.example/x\n",
-        "of 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
-        "pending 0 https://a.example/x - - -\n"};
+        ("of 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
+         "pending 0 https://a.example/x - - -\n")};
 
     begin_with_journal();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
