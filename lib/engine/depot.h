@@ -94,9 +94,8 @@ struct xd_depot {
     xd_usec round_trip;
     const struct xd_kept_error *last_error; /* NULL: it has not failed */
     bool needs_login;                       /* says last_error */
-    const struct xd_kept_error
-        *avoided_why; /* a node that others are not to wait
-                                                for (via_watch.h); or NULL */
+    /* Why other nodes are not to wait for this one (via_watch.h); or NULL. */
+    const struct xd_kept_error *avoided_why;
 
     /* Guarded by engine.lock: what the sampler knows of it. */
     bool refuses_samples;   /* it did not deliver one */

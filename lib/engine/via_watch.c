@@ -124,21 +124,22 @@ static void judge(struct xd_via *v, size_t node, const struct view *view,
                   double median, xd_usec now)
 {
     const bool is_slow = view->rate >= 0 && view->rate < SLOW * median;
-    const bool avoids = is_slow || v->hung_at[node] > 0;
+    const bool was_avoided = v->avoids[node];
     struct xd_error why;
 
+    v->avoids[node] = is_slow || v->hung_at[node] > 0;
+    if (was_avoided || !v->avoids[node])
+        return;
     if (is_slow)
         xd_fail(&why, XD_E_NET,
                 "delivers %.1f KiB/s, and half of the nodes %.1f KiB/s or "
                 "more: other nodes are not sent to it",
                 view->rate / 1024, median / 1024);
-    else if (avoids)
+    else
         xd_fail(&why, XD_E_NET,
                 "sent nothing for %.1f s, while other nodes waited for it",
                 xd_seconds(now - view->since));
-    if (avoids && !v->avoids[node])
-        blame_node(v, node, &why);
-    v->avoids[node] = avoids;
+    blame_node(v, node, &why);
 }
 
 void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,

@@ -48,13 +48,15 @@ int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
     return read_all(out, fd, path, most, err);
 }
 
-/* Of an open file, so that it is the one that is read. */
-static int check_private(int fd, const char *path, struct xd_error *err)
+/* Of an open file, so that it is the one that is used; *out_size is its length. */
+static int check_private(int fd, const char *path, uint64_t *out_size,
+                         struct xd_error *err)
 {
     struct stat st;
 
     if (fstat(fd, &st) != 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    *out_size = (uint64_t)st.st_size;
     if (!S_ISREG(st.st_mode))
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
     if (st.st_uid != geteuid())
@@ -85,17 +87,15 @@ int xd_small_file_append(const char *path, const char *text, size_t len,
                          struct xd_error *err)
 {
     int fd = open_itself(path, O_WRONLY);
-    struct stat st;
+    uint64_t size;
     int rc;
 
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be written",
                              path);
-    rc = check_private(fd, path, err);
-    if (rc == 0 && fstat(fd, &st) != 0)
-        rc = xd_fail_errno(err, XD_E_IO, errno, "%s", path);
+    rc = check_private(fd, path, &size, err);
     if (rc == 0)
-        rc = xd_file_write(fd, path, (uint64_t)st.st_size, text, len, err);
+        rc = xd_file_write(fd, path, size, text, len, err);
     if (rc == 0)
         rc = xd_file_sync(fd, path, err);
     xd_file_close(fd);
@@ -106,6 +106,7 @@ int xd_small_file_read_private(struct xd_text *out, const char *path,
                                size_t most, struct xd_error *err)
 {
     int fd = open_itself(path, O_RDONLY), rc;
+    uint64_t size;
 
     if (fd < 0 && errno == ENOENT)
         return 0;
@@ -114,7 +115,7 @@ int xd_small_file_read_private(struct xd_text *out, const char *path,
                        "%s: is a symbolic link, and is not acted upon", path);
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be read", path);
-    rc = check_private(fd, path, err);
+    rc = check_private(fd, path, &size, err);
     if (rc < 0) {
         xd_file_close(fd);
         return rc;

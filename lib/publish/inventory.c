@@ -411,7 +411,6 @@ static int go_on(struct xd_inventory *b, const char *lines,
 
     if (!read_lines(b, lines))
         return fail_not_understood(b, err);
-    b->is_anew = false;
     rc = make_manifest(b, note, &m, err);
     if (rc < 0)
         return rc;

@@ -181,9 +181,9 @@ void xd_task_answered(struct xd_task *t, unsigned id,
 struct xd_task_result {
     enum xd_task_state state;
     enum xd_task_failure failure;
-    struct xd_error
-        error;           /* names the store and the object.  With DONE: what is
-                              to be known of it; code XD_OK: nothing */
+    /* Names the store and the object.  With DONE: what is to be known of it; code
+     * XD_OK: nothing. */
+    struct xd_error error;
     xd_usec retry_after; /* with MAY_PASS; 0: the store asks for no pause */
     uint64_t limit;
     int64_t ready_at;    /* while it runs: with no call in flight next() has one
