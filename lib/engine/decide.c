@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/depot_cache.h"
 #include "engine/depots.h"
@@ -19,6 +20,7 @@
 #include "engine/trust/discard.h"
 #include "engine/trust/single_answer.h"
 #include "engine/worker.h"
+#include "manifest/model.h"
 
 typedef unsigned long long ull;
 
@@ -127,6 +129,7 @@ static void fetch_locked(struct xd_engine *e,
     lane->owns_connection = action->owns_connection;
     lane->stop = false;
     lane->is_distrusted = false;
+    lane->is_cut = false;
     lane->reason = action->reason;
     lane->number = action->lane;
     lane->queued = xd_now();
@@ -140,6 +143,9 @@ static void fetch_locked(struct xd_engine *e,
     }
     xd_depots_set_state(&e->depots, depot, XD_DEPOT_BUSY);
     depot->requests++;
+    /* A reader within the stripe needs all of it now. */
+    if (xd_coded_fetch_locked(e, depot, lane))
+        xd_readers_widen_locked(e);
     xd_lanes_wake_locked(e, lane);
 }
 
@@ -148,7 +154,10 @@ static void shorten_locked(struct xd_engine *e,
 {
     struct xd_lane *lane = e->decisions.lanes[action->fetch];
 
+    if (action->range.end >= lane->end)
+        return;
     lane->end = action->range.end;
+    lane->is_cut = false;
     xd_lanes_wake_locked(e, lane);
 }
 
@@ -194,19 +203,34 @@ static struct xd_error worst_failure(const struct xd_engine *e, uint64_t byte,
     return xd_kept_error_get(worst);
 }
 
+/* What became of the byte before, or of its stripe; or "". */
+static void describe_past_locked(const struct xd_engine *e, uint64_t at,
+                                 char *out, size_t size)
+{
+    const struct xd_model_stripe *stripe;
+    const unsigned n = xd_coded_n_left_locked(e, at, &stripe);
+    enum xd_discard_reason reason;
+
+    *out = '\0';
+    if (xd_ledger_was_discarded(&e->ledger, at, &reason))
+        snprintf(out, size, " (bytes that came were discarded: %s)",
+                 xd_discard_reason_text(reason));
+    else if (stripe)
+        snprintf(out, size,
+                 " (stripe %llu takes %u shards to be decoded, and %u %s left)",
+                 (ull)stripe->number, stripe->k, n, n == 1 ? "is" : "are");
+}
+
 /* No depot can deliver the bytes from `at` on: what became of the depots. */
 static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
                                 struct xd_error *out)
 {
     unsigned n_failed;
     const struct xd_error why = worst_failure(e, at, &n_failed);
-    enum xd_discard_reason reason;
-    char past[128] = "";
     const uint64_t in_file = at - xd_set_begin_of(e, at);
+    char past[128];
 
-    if (xd_ledger_was_discarded(&e->ledger, at, &reason))
-        snprintf(past, sizeof past, " (bytes that came were discarded: %s)",
-                 xd_discard_reason_text(reason));
+    describe_past_locked(e, at, past, sizeof past);
     if (n_failed == 0)
         xd_fail(out, XD_E_NOREPLICA, "no depot is left that holds byte %llu%s",
                 (ull)in_file, past);
@@ -349,7 +373,9 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
     if (rc < 0 || xd_range_is_empty(e->wanted))
         return rc;
     e->readers.handed_out = e->wanted.begin;
-    rc = xd_verify_start_locked(e, err);
+    rc = xd_coded_start_locked(e, err);
+    if (rc == 0)
+        rc = xd_verify_start_locked(e, err);
     if (rc < 0)
         return rc;
     xd_sampler_start_locked(e);
@@ -390,6 +416,7 @@ void xd_decide_anew_locked(struct xd_engine *e)
         xd_session_step(&e->session, &idle).round;
     struct xd_error error = {0};
 
+    xd_coded_stop_locked(e);
     switch (round.kind) {
     case XD_ROUND_SINGLE_ANSWER:
         xd_single_answer_prepare_locked(e, round.depot);
@@ -492,6 +519,10 @@ static bool obey_locked(struct xd_engine *e,
             return end_size_probe_locked(e);
         return !e->set.is_open && complete_locked(e);
     case XD_DO_FAIL:
+        if (xd_coded_may_come_locked(e, action->range.begin)) {
+            wait_locked(e, XD_NEVER);
+            return false;
+        }
         if (xd_blame_ask_another_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
             return true;

@@ -45,6 +45,8 @@ const struct xd_depot_source *xd_depot_best_source(const struct xd_depot *d)
 {
     const struct xd_depot_source *best = xd_depot_next_source(d, NULL);
 
+    if (!best && d->n_parity > 0)
+        return d->parity[0];
     for (const struct xd_depot_source *s = best; s;
          s = xd_depot_next_source(d, s)) {
         if (xd_source_compare(s, best) < 0)
@@ -200,6 +202,9 @@ void xd_depot_free(struct xd_depot *d)
     for (size_t i = 0; i < d->n_appended; i++)
         xd_appended_source_free(d->appended[i]);
     xd_free(d->appended);
+    for (size_t i = 0; i < d->n_parity; i++)
+        xd_parity_source_free(d->parity[i]);
+    xd_free(d->parity);
     while (d->added) {
         struct xd_added_source *next = d->added->next;
 
@@ -284,6 +289,45 @@ int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
     return 0;
 }
 
+int xd_depot_add_parity(struct xd_depot *depot,
+                        const struct xd_model_stripe *stripe, unsigned number,
+                        const struct xd_model_shard_replica *replica)
+{
+    struct xd_depot_source **list =
+        xd_grow(depot->parity, depot->n_parity, &depot->parity_capacity,
+                sizeof(struct xd_depot_source *));
+
+    if (!list)
+        return XD_E_NOMEM;
+    depot->parity = list;
+    list[depot->n_parity] = xd_parity_source_new(stripe, number, replica);
+    if (!list[depot->n_parity])
+        return XD_E_NOMEM;
+    depot->n_parity++;
+    depot->n_left++;
+    return 0;
+}
+
+/* NULL: it has none that can take the place of `range`, or that is gone. */
+static struct xd_depot_source *find_parity(const struct xd_depot *depot,
+                                           struct xd_range range)
+{
+    size_t low = 0, high = depot->n_parity;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (depot->parity[middle]->range.begin <= range.begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > 0 && depot->parity[low - 1]->range.end >= range.end; low--)
+        if (!depot->parity[low - 1]->is_gone)
+            return depot->parity[low - 1];
+    return NULL;
+}
+
 /* Whether `s` may serve, and is better than `best`, which may be NULL. */
 static bool is_better(const struct xd_depot_source *s,
                       const struct xd_depot_source *best, bool may_be_gone)
@@ -329,7 +373,15 @@ static struct xd_depot_source *find_source(struct xd_depot *depot,
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range)
 {
-    return find_source(depot, range, false);
+    struct xd_depot_source *s = find_source(depot, range, false);
+
+    return s ? s : find_parity(depot, range);
+}
+
+struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,
+                                        uint64_t byte)
+{
+    return find_parity(depot, (struct xd_range){byte, byte + 1});
 }
 
 const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
@@ -351,6 +403,8 @@ void xd_depot_drop_sources(struct xd_depot *depot)
 
     while ((s = xd_depot_next_source(depot, s)))
         xd_depot_drop_source(depot, s);
+    for (size_t i = 0; i < depot->n_parity; i++)
+        xd_depot_drop_source(depot, depot->parity[i]);
 }
 
 void xd_depot_restore_source(struct xd_depot *depot,

@@ -56,9 +56,11 @@ struct xd_depot {
     struct xd_depot_source **appended; /* each behind those before it in the
                                           file; it stays where it is */
     size_t n_appended, appended_capacity;
-    struct xd_added_source *added; /* those that joined, the last one first; a
+    struct xd_added_source *added;   /* those that joined, the last one first; a
                                       source stays where it is in memory */
-    size_t n_left;                 /* sources that are not gone */
+    struct xd_depot_source **parity; /* of stripes in the order of the file */
+    size_t n_parity, parity_capacity;
+    size_t n_left;            /* sources that are not gone */
     uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
     unsigned max_connections; /* the least of its sources'; 0: no limit */
     enum xd_depot_state state;
@@ -107,17 +109,22 @@ struct xd_depot {
 struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
                                              const struct xd_depot_source *s);
 
-/* The source that people would name first; NULL: it has none. */
+/* The source that people would name first: of parity, if it has nothing else; NULL:
+ * it has none. */
 const struct xd_depot_source *xd_depot_best_source(const struct xd_depot *d);
 
-/* The best source of `depot` that holds all of `range` and is not gone, or
- * NULL. */
+/* The best source of `depot` that holds all of `range`, or else parity that can take
+ * its place, and is not gone; or NULL. */
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range);
 
 /* The same, also of those that are gone. */
 const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
                                                   struct xd_range range);
+
+/* Its source of parity of the stripe that has the byte, not gone; or NULL. */
+struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,
+                                        uint64_t byte);
 
 /* A source, or none of them, will do in this run; or it will do after all. */
 void xd_depot_drop_source(struct xd_depot *depot,

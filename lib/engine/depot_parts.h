@@ -7,6 +7,9 @@
  *  - of those that were appended, `appended`, each is memory of its own: also of
  *    those of a node of a mesh, which have more;
  *  - those that were added, or joined, `added`, are a list.
+ *
+ * Those of parity, `parity`, stand apart: what they have is none of the file's
+ * bytes, and only a request that finds no other source gets one.
  */
 #ifndef XD_ENGINE_DEPOT_PARTS_H
 #define XD_ENGINE_DEPOT_PARTS_H
@@ -24,6 +27,7 @@ struct xd_depot;
 /* The order of what joined, and before that of what was appended. */
 #define XD_ORDER_ADDED UINT32_MAX
 #define XD_ORDER_APPENDED (UINT32_MAX - 1)
+#define XD_ORDER_PARITY (UINT32_MAX - 2)
 
 /* One that joined: with what a manifest says of others. */
 struct xd_added_source {
@@ -55,6 +59,11 @@ struct xd_depot_source *xd_node_source_new(const struct xd_via_file *via,
                                            struct xd_range range,
                                            const struct xd_url *url);
 
+struct xd_depot_source *xd_parity_source_new(
+    const struct xd_model_stripe *stripe, unsigned number,
+    const struct xd_model_shard_replica *replica);
+
+void xd_parity_source_free(struct xd_depot_source *s);
 void xd_added_source_free(struct xd_added_source *a);
 void xd_appended_source_free(struct xd_depot_source *s); /* of a node, too */
 
@@ -68,10 +77,14 @@ struct xd_depot *xd_depot_new_of(struct xd_depot_source *sources, size_t n);
 
 void xd_depot_free(struct xd_depot *d);
 
-/* As xd_depots_add() and xd_depots_append(), once it is known to which depot.
+/* As xd_depots_add() and xd_depots_append(), once it is known to which depot; and
+ * a shard of parity, of a stripe behind those before it.
  * Errors: NOMEM; then all is as before. */
 int xd_depot_add_source(struct xd_depot *depot,
                         const struct xd_new_source *what);
+int xd_depot_add_parity(struct xd_depot *depot,
+                        const struct xd_model_stripe *stripe, unsigned number,
+                        const struct xd_model_shard_replica *replica);
 int xd_depot_append_source(struct xd_depot *depot, struct xd_range range,
                            const struct xd_model_file *in, uint32_t place);
 

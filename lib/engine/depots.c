@@ -102,23 +102,28 @@ static size_t join_entries(struct entry *e, size_t n)
     return n_left;
 }
 
+/* Positive: the replica may not be used. */
+static int refuses(struct entries *e, const struct xd_url *url)
+{
+    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
+    const char *why;
+
+    if (!kind)
+        return 1;
+    if (kind->reads_machine && !e->choice->allow_file) {
+        e->n_files_refused++;
+        return 1;
+    }
+    return xd_choice_refuses(e->choice, url, &why);
+}
+
 /* Replica number `k` of the file `f`, which has the extent's. */
 static int add_entry(struct entries *e, const struct xd_model_extent *extent,
                      const struct xd_model_file *f, size_t k)
 {
-    const struct xd_url *url = &f->urls[k];
-    const struct xd_transport_kind *kind = xd_transport_kind_of(url);
     struct entry *entry = &e->list[e->n];
-    const char *why;
-    int is_refused;
+    const int is_refused = refuses(e, &f->urls[k]);
 
-    if (!kind)
-        return 0;
-    if (kind->reads_machine && !e->choice->allow_file) {
-        e->n_files_refused++;
-        return 0;
-    }
-    is_refused = xd_choice_refuses(e->choice, url, &why);
     if (is_refused != 0)
         return is_refused < 0 ? is_refused : 0;
     *entry = (struct entry){.range = {extent->offset, XD_SIZE_UNKNOWN},
@@ -198,6 +203,19 @@ static void sort_depots(struct xd_depots *d)
         d->list[i]->number = (unsigned)i;
 }
 
+static int put_depot(struct xd_depots *d, struct xd_depot *depot)
+{
+    struct xd_depot **list = xd_grow(d->list, d->n, &d->capacity, sizeof *list);
+
+    if (!list)
+        return XD_E_NOMEM;
+    d->list = list;
+    depot->number = (unsigned)d->n;
+    d->list[d->n++] = depot;
+    d->n_in_reserve += depot->state == XD_DEPOT_RESERVE;
+    return 0;
+}
+
 /* `e` is sorted: each run of equal depots is one. */
 static int make_depots(struct xd_depots *d, const struct entries *e)
 {
@@ -219,9 +237,58 @@ static int make_depots(struct xd_depots *d, const struct entries *e)
             return XD_E_NOMEM;
         d->n++;
     }
-    sort_depots(d);
     d->n_in_reserve = d->n;
     return 0;
+}
+
+/* NULL when out of memory. */
+static struct xd_depot *depot_of(struct xd_depots *d, const struct xd_url *url)
+{
+    struct xd_depot *depot = xd_depots_find(d, url);
+
+    if (depot)
+        return depot;
+    depot = xd_depot_new(url);
+    if (depot && put_depot(d, depot) < 0) {
+        xd_depot_free(depot);
+        depot = NULL;
+    }
+    return depot;
+}
+
+static int add_parity_of(struct xd_depots *d, struct entries *e,
+                         const struct xd_model_stripe *stripe,
+                         const struct xd_model_shard *shard)
+{
+    for (size_t i = 0; i < shard->n_replicas; i++) {
+        const struct xd_model_shard_replica *r =
+            &stripe->replicas[shard->first_replica + i];
+        const int is_refused = refuses(e, &r->url);
+        struct xd_depot *depot;
+
+        if (is_refused < 0)
+            return XD_E_NOMEM;
+        if (is_refused)
+            continue;
+        depot = depot_of(d, &r->url);
+        if (!depot || xd_depot_add_parity(depot, stripe, shard->number, r) < 0)
+            return XD_E_NOMEM;
+    }
+    return 0;
+}
+
+static int add_parity(struct xd_depots *d, const struct xd_model_file *f,
+                      struct entries *e)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < f->rare->n_stripes; i++) {
+        const struct xd_model_stripe *stripe = &f->rare->stripes[i];
+
+        for (size_t k = 0; rc == 0 && k < stripe->n_shards; k++)
+            rc = add_parity_of(d, e, stripe, &stripe->shards[k]);
+    }
+    return rc;
 }
 
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
@@ -244,6 +311,10 @@ int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
         entries.n = join_entries(entries.list, entries.n);
         rc = make_depots(d, &entries);
     }
+    if (rc == 0)
+        rc = add_parity(d, &m->files[file], &entries);
+    if (rc == 0 && d->n > 0)
+        sort_depots(d);
     xd_free(entries.list);
     d->n_files_refused = entries.n_files_refused;
     if (rc < 0)
@@ -276,19 +347,6 @@ struct xd_depot *xd_depots_find(const struct xd_depots *d,
             return d->list[i];
     }
     return NULL;
-}
-
-static int put_depot(struct xd_depots *d, struct xd_depot *depot)
-{
-    struct xd_depot **list = xd_grow(d->list, d->n, &d->capacity, sizeof *list);
-
-    if (!list)
-        return XD_E_NOMEM;
-    d->list = list;
-    depot->number = (unsigned)d->n;
-    d->list[d->n++] = depot;
-    d->n_in_reserve += depot->state == XD_DEPOT_RESERVE;
-    return 0;
 }
 
 int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,

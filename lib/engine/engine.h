@@ -29,6 +29,7 @@
 
 #include "base/range.h"
 #include "base/rate.h"
+#include "engine/coded.h"
 #include "engine/decide.h"
 #include "engine/depots.h"
 #include "engine/keeper.h"
@@ -164,6 +165,7 @@ struct xd_engine {
     struct xd_decisions decisions;
     struct xd_outage outage;
     struct xd_ledger ledger;   /* what is true of every byte of the file */
+    struct xd_coded coded;     /* which of them come as parity */
     struct xd_verify verify;   /* proves them */
     struct xd_resume resume;   /* what the journal says of them */
     struct xd_sampler sampler; /* what is compared when nothing is proved */

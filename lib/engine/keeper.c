@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "engine/depot_cache.h"
+#include "engine/decode.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
 #include "engine/via_ask.h"
@@ -23,8 +24,8 @@ static void wait_locked(struct xd_engine *e)
 {
     while (e->session.phase != XD_PHASE_OPEN && !xd_resume_can_work_locked(e) &&
            !xd_verify_can_work_locked(e) && !xd_repair_can_work_locked(e) &&
-           !xd_set_can_keep_locked(e) && !xd_set_can_work_locked(e) &&
-           !xd_engine_is_over_locked(e))
+           !xd_decode_can_work_locked(e) && !xd_set_can_keep_locked(e) &&
+           !xd_set_can_work_locked(e) && !xd_engine_is_over_locked(e))
         xd_engine_wait_locked(e, &e->bytes_ready, work_at_locked(e));
 }
 
@@ -102,6 +103,8 @@ static void *keeper_main(void *arg)
             xd_set_keep_work_locked(e);
         else if (xd_verify_can_work_locked(e))
             xd_verify_work_locked(e);
+        else if (xd_decode_can_work_locked(e))
+            xd_decode_work_locked(e);
         else if (xd_repair_can_work_locked(e))
             xd_repair_work_locked(e);
         else if (xd_set_can_work_locked(e))

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "engine/addresses.h"
+#include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
@@ -167,8 +168,7 @@ static void start(struct xd_worker *w, unsigned slot)
         .url = lane->url,
         .origin = xd_source_url(source),
         .reach = lane->reach,
-        .offset = xd_source_offset(source) +
-                  (lane->range.begin - source->range.begin),
+        .offset = xd_source_at(source, lane->range.begin),
         .length = is_to_end(lane) ? XD_TO_END : xd_range_length(lane->range),
         .object_size = xd_source_object_size(source),
         .if_range = lane->if_range,
@@ -209,8 +209,8 @@ static void shorten(struct xd_worker *w, unsigned slot)
     if (xd_runner_is_busy(w->runner, slot) && !has_begun(w, slot) &&
         lane->range.end != XD_SIZE_UNKNOWN)
         xd_runner_shorten(w->runner, slot,
-                          xd_source_offset(lane->source) +
-                              (lane->range.end - lane->source->range.begin));
+                          xd_source_at(lane->source, lane->range.begin) +
+                              xd_range_length(lane->range));
 }
 
 void xd_lane_carry_out(struct xd_worker *w, unsigned slot)
@@ -303,7 +303,8 @@ static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
     write->rc =
         xd_sink_write(write->target, write->range.begin - e->wanted.begin, data,
                       (size_t)xd_range_length(write->range), &write->error);
-    if (write->rc < 0 || write->target != e->dest.sink)
+    if (write->rc < 0 || write->target != e->dest.sink ||
+        lane->source->is_parity)
         return;
     write->rc = xd_resume_written(e, write->range, &write->error);
     xd_piece_hash_add(&lane->piece_hash, &write->pieces, write->era,
@@ -325,6 +326,18 @@ static void accept_written_locked(struct xd_worker *w, struct xd_lane *lane,
     if (is_in_file)
         xd_resume_written_locked(e, length);
     xd_set_written_locked(e, write->range);
+}
+
+/* It stays claimed until its stripe is decoded. */
+static void accept_parity_locked(struct xd_worker *w, struct xd_lane *lane,
+                                 const struct write *write)
+{
+    const uint64_t length = xd_range_length(write->range);
+
+    xd_intake_passed_on(&lane->in);
+    w->served->bytes += length;
+    xd_rate_add(&w->engine->tally.rate, xd_now(), length);
+    xd_coded_stored_locked(w->engine, lane, write->range);
 }
 
 /* They were not written, or the request was distrusted meanwhile: they do not
@@ -353,6 +366,9 @@ static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
          !xd_set_fail_locked(e, write->range, &write->error))) {
         xd_intake_drop(&lane->in);
         xd_engine_fail_locked(e, &write->error);
+    } else if (write->rc == 0 && lane->source->is_parity &&
+               !lane->is_distrusted) {
+        accept_parity_locked(w, lane, write);
     } else if (xd_intake_written(&lane->in, &e->ledger, depot) < 0) {
         xd_engine_fail_nomem_locked(e);
     } else if (write->rc < 0 || lane->is_distrusted) {
@@ -389,7 +405,7 @@ void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane)
 
     count_received_locked(w, xd_range_length(buffered));
     xd_lane_report_locked(w, lane);
-    if (counts_locked(e, lane))
+    if (counts_locked(e, lane) && lane->source && !lane->source->is_parity)
         compare_locked(w, lane);
     while (take_write_locked(w, lane, &write)) {
         xd_engine_unlock(e);
@@ -509,7 +525,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
         xd_report_shares_locked(w->engine, w->served);
         xd_engine_unlock(w->engine);
     }
-    if (!lane->source->is_of_node &&
+    if (!lane->source->is_of_node && !lane->source->is_parity &&
         xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
         xd_engine_lock(w->engine);
         xd_engine_fail_locked(w->engine, &error);

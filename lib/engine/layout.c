@@ -131,25 +131,68 @@ static int hold_chunks(const struct xd_via *v, const struct xd_depot *depot,
     return 0;
 }
 
+/* What parity of the depot can take the place of, and it does not hold. */
+static int find_coded(const struct xd_depot *depot,
+                      const struct xd_rangeset *held, struct xd_rangeset *out)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < depot->n_parity; i++) {
+        struct xd_range rest = depot->parity[i]->range, gap;
+
+        while (
+            rc == 0 && !depot->parity[i]->is_gone &&
+            (gap = xd_rangeset_next_gap(held, rest), !xd_range_is_empty(gap))) {
+            rc = xd_rangeset_add(out, gap);
+            rest.begin = gap.end;
+        }
+    }
+    return rc;
+}
+
+/* Both, ascending: what is coded lies in the last tier. */
+static int put_held(const struct xd_rangeset *held,
+                    const struct xd_rangeset *coded, uint8_t tier,
+                    struct xd_holding *h)
+{
+    const size_t n = held->n + coded->n;
+    size_t i = 0, k = 0;
+
+    h->held = xd_alloc(n ? n : 1, sizeof *h->held);
+    h->tiers = xd_alloc(n ? n : 1, sizeof *h->tiers);
+    if (!h->held || !h->tiers)
+        return XD_E_NOMEM;
+    while (h->n_held < n) {
+        const bool is_coded =
+            i == held->n ||
+            (k < coded->n && coded->ranges[k].begin < held->ranges[i].begin);
+
+        h->held[h->n_held] = is_coded ? coded->ranges[k++] : held->ranges[i++];
+        h->tiers[h->n_held++] = is_coded ? XD_TIER_PARITY : tier;
+    }
+    return 0;
+}
+
 /* What another depot holds: where there is a mesh, behind that. */
 static int hold_sources(const struct xd_via *v, const struct xd_depot *depot,
                         struct xd_holding *h)
 {
     const struct xd_range all = {0, XD_SIZE_UNKNOWN};
-    struct xd_rangeset held;
+    struct xd_rangeset held, coded = {0};
+    int rc = xd_depot_holds(depot, all, &held);
 
-    if (xd_depot_holds(depot, all, &held) < 0)
-        return XD_E_NOMEM;
-    h->held = held.ranges;
-    h->n_held = held.n;
-    if (!v)
+    if (rc == 0)
+        rc = find_coded(depot, &held, &coded);
+    if (rc == 0 && !v && coded.n == 0) {
+        h->held = held.ranges;
+        h->n_held = held.n;
         return 0;
-    h->tiers = xd_alloc(held.n ? held.n : 1, sizeof *h->tiers);
-    if (!h->tiers)
-        return XD_E_NOMEM;
-    for (size_t i = 0; i < held.n; i++)
-        h->tiers[i] = XD_TIER_DIRECT;
-    return 0;
+    }
+    if (rc == 0)
+        rc = put_held(&held, &coded, v ? XD_TIER_DIRECT : XD_TIER_OWNER, h);
+    xd_rangeset_fini(&held);
+    xd_rangeset_fini(&coded);
+    return rc;
 }
 
 /* The holdings of all depots, and their union. */

@@ -230,6 +230,7 @@ static void fini_tables(struct xd_engine *e)
     xd_routes_close(&e->outage.routes);
     xd_ledger_fini(&e->ledger);
     xd_verify_fini(&e->verify);
+    xd_coded_fini(&e->coded);
     xd_resume_fini(&e->resume);
     xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);

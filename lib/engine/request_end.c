@@ -8,6 +8,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/ping.h"
+#include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/depots.h"
 #include "engine/lane.h"
@@ -292,6 +293,8 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
     case XD_VERDICT_OK:
         if (lane->range.end == XD_SIZE_UNKNOWN)
             e->wanted.end = lane->in.flushed;
+        if (lane->is_cut)
+            event.kind = XD_EV_CANCELED;
         if (lane->is_unsized)
             end_unsized_locked(e, lane);
         else
@@ -505,5 +508,6 @@ void xd_request_ended_locked(struct xd_engine *e, struct xd_depot *depot,
         report_probe_locked(e, depot, lane, xd_engine_clock_locked(e));
     else
         report_end_locked(e, depot, lane, now);
+    xd_coded_ended_locked(e, lane);
     forget_answers_locked(e, depot->worker, lane);
 }

@@ -15,6 +15,16 @@ struct node_source {
     struct xd_url *url; /* with its text */
 };
 
+/* One of a shard of parity. */
+struct parity_source {
+    struct xd_depot_source source; /* the first member */
+    struct xd_model_file file;
+    struct xd_model_replica replica;
+    struct xd_replica more;
+    struct xd_url url; /* its text is the manifest's */
+    struct xd_source_parity parity;
+};
+
 const struct xd_model_replica *xd_source_replica(
     const struct xd_depot_source *s)
 {
@@ -44,6 +54,20 @@ const struct xd_url *xd_source_url(const struct xd_depot_source *s)
 uint64_t xd_source_offset(const struct xd_depot_source *s)
 {
     return xd_model_offset(s->in, s->place);
+}
+
+uint64_t xd_source_at(const struct xd_depot_source *s, uint64_t byte)
+{
+    uint64_t in_source = byte - s->range.begin;
+
+    if (s->is_parity)
+        in_source %= xd_source_parity(s).stripe->shard_bytes;
+    return xd_source_offset(s) + in_source;
+}
+
+struct xd_source_parity xd_source_parity(const struct xd_depot_source *s)
+{
+    return ((const struct parity_source *)s)->parity;
 }
 
 uint64_t xd_source_object_size(const struct xd_depot_source *s)
@@ -190,6 +214,39 @@ struct xd_depot_source *xd_node_source_new(const struct xd_via_file *via,
     n->source = (struct xd_depot_source){
         .range = range, .in = &n->file, .is_of_node = true};
     return &n->source;
+}
+
+struct xd_depot_source *xd_parity_source_new(
+    const struct xd_model_stripe *stripe, unsigned number,
+    const struct xd_model_shard_replica *replica)
+{
+    struct parity_source *p = xd_alloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->url = replica->url;
+    p->more = (struct xd_replica){.struct_size = sizeof p->more,
+                                  .offset = replica->offset,
+                                  .object_size = XD_SIZE_UNKNOWN};
+    p->replica = (struct xd_model_replica){.priority = XD_PRIORITY_NONE,
+                                           .more = &p->more};
+    p->file = (struct xd_model_file){.size = XD_SIZE_UNKNOWN,
+                                     .replicas = &p->replica,
+                                     .urls = &p->url,
+                                     .rare = &xd_model_plain};
+    p->parity = (struct xd_source_parity){stripe, number};
+    p->source = (struct xd_depot_source){
+        .range = {stripe->offset, stripe->offset + stripe->length},
+        .in = &p->file,
+        .order = XD_ORDER_PARITY,
+        .is_parity = true};
+    return &p->source;
+}
+
+void xd_parity_source_free(struct xd_depot_source *s)
+{
+    xd_source_free_facts(s);
+    xd_free(s);
 }
 
 void xd_appended_source_free(struct xd_depot_source *s)

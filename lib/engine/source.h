@@ -36,6 +36,7 @@ struct xd_depot_source;
 struct xd_framing;
 struct xd_kept_error;
 struct xd_model_file;
+struct xd_model_stripe;
 struct xd_via_file;
 
 /* Of a source of which answers had different validators (trust/validator_check.h).
@@ -79,7 +80,9 @@ struct xd_depot_source {
                           was appended, which of those it is */
     bool is_preferred : 1; /* by its location */
     bool is_of_node : 1;   /* of a mesh: xd_source_via() */
-    bool is_sized;         /* a depot has stated the size of its object */
+    bool is_parity : 1; /* of a stripe: xd_source_parity(); the range is all of
+                              the stripe's data, of which it can take the place */
+    bool is_sized;      /* a depot has stated the size of its object */
 
     /* Guarded by engine.lock. */
     bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */
@@ -110,6 +113,17 @@ uint64_t xd_source_offset(const struct xd_depot_source *s);
 uint64_t xd_source_object_size(const struct xd_depot_source *s);
 const struct xd_framing *xd_source_framing(const struct xd_depot_source *s);
 enum xd_reach xd_source_reach(const struct xd_depot_source *s);
+
+/* Where the byte lies in the object. */
+uint64_t xd_source_at(const struct xd_depot_source *s, uint64_t byte);
+
+/* Of parity: which shard it is, and of which stripe. */
+struct xd_source_parity {
+    const struct xd_model_stripe *stripe;
+    unsigned number;
+};
+
+struct xd_source_parity xd_source_parity(const struct xd_depot_source *s);
 
 /* Of a node of a mesh: of which file that goes through it; else NULL. */
 const struct xd_via_file *xd_source_via(const struct xd_depot_source *s);

@@ -37,7 +37,7 @@ struct xd_model_file;
 struct xd_options;
 struct xd_url;
 
-enum { XD_TIER_OWNER, XD_TIER_NODE, XD_TIER_DIRECT };
+enum { XD_TIER_OWNER, XD_TIER_NODE, XD_TIER_DIRECT, XD_TIER_PARITY };
 
 /* The most copies of a chunk, and for how many bytes of a request's header there
  * is room. */

@@ -84,6 +84,12 @@ int xd_intake_written(struct xd_intake *in, struct xd_ledger *ledger,
     return xd_ledger_written(ledger, range, depot);
 }
 
+void xd_intake_passed_on(struct xd_intake *in)
+{
+    in->flushed = in->writing.end;
+    in->writing = (struct xd_range){0, 0};
+}
+
 void xd_intake_drop(struct xd_intake *in)
 {
     in->flushed = in->received;

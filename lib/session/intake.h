@@ -92,6 +92,9 @@ struct xd_intake_action xd_intake_next(struct xd_intake *in,
 int xd_intake_written(struct xd_intake *in, struct xd_ledger *ledger,
                       unsigned depot);
 
+/* What was to be written is, and stays claimed, by another. */
+void xd_intake_passed_on(struct xd_intake *in);
+
 /* Nothing that is in the buffer can be written. */
 void xd_intake_drop(struct xd_intake *in);
 

@@ -24,6 +24,7 @@ static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
         uint64_t at = xd_engine_byte_at(e, r->position);
 
         rc = protect(out, r->demand.range) | protect(out, r->copied) |
+             protect(out, xd_coded_unfinished(e, r->demand.range)) |
              protect(out, (struct xd_range){at, at + XD_PROBE_BYTES});
         if (r->has_former)
             rc |= protect(out, r->former);

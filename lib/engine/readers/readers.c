@@ -102,6 +102,21 @@ static void report_changed_locked(struct xd_engine *e)
     }
 }
 
+void xd_readers_widen_locked(struct xd_engine *e)
+{
+    if (!can_report_locked(e))
+        return;
+    for (size_t i = 0; i < e->readers.n; i++) {
+        struct xd_reader *r = e->readers.list[i];
+        const struct xd_range range = xd_coded_widen(e, r->demand.range);
+
+        if (range.begin < r->demand.range.begin)
+            report_demand_locked(e, r->number, &r->demand,
+                                 (struct xd_demand){range, r->demand.due,
+                                                    r->demand.bytes_per_s});
+    }
+}
+
 void xd_readers_moved_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;

@@ -131,6 +131,9 @@ void xd_reader_release(struct xd_reader *r);
 /* It was moved, read on, waits, or its player has said something: tell the
  * scheduler if that changes anything. */
 void xd_readers_moved_locked(struct xd_reader *r);
+
+/* Some of a stripe comes as parity: a reader within it needs all of it. */
+void xd_readers_widen_locked(struct xd_engine *e);
 void xd_readers_seek_locked(struct xd_reader *r, uint64_t to);
 
 /* Time passes, and bytes have come: for its meter. */

@@ -95,8 +95,10 @@ struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r)
 static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
                                 uint64_t front, uint64_t length)
 {
-    return xd_window_pieces(
-        e, xd_lookahead_window(from, front, length, e->wanted.end));
+    const struct xd_range r =
+        xd_lookahead_window(from, front, length, e->wanted.end);
+
+    return xd_coded_widen(e, xd_window_pieces(e, r));
 }
 
 /* The byte of the file from which it has a window. */

@@ -6,6 +6,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/depots.h"
 #include "engine/engine.h"
@@ -83,6 +84,7 @@ void xd_blame_discard_locked(struct xd_engine *e, unsigned depot)
         w->lanes[j].is_distrusted = true;
         xd_lanes_stop_locked(e, &w->lanes[j]);
     }
+    xd_coded_drop_depot_locked(e, depot);
     while (run = xd_blame_next_unproved(&e->verify.blame, depot, rest),
            !xd_range_is_empty(run) && !xd_engine_is_over_locked(e)) {
         xd_discard_locked(e, run, XD_DISCARD_BANNED);

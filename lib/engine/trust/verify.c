@@ -42,6 +42,12 @@ static void fit_window(struct xd_engine *e)
         if (length > longest)
             longest = length;
     }
+    for (size_t i = 0; i < e->coded.stripes.n; i++) {
+        uint64_t length = xd_range_length(e->coded.stripes.list[i].range);
+
+        if (length > longest)
+            longest = length;
+    }
     if (longest > MAX_WINDOW / 2 && xd_engine_is_bounded(e))
         xd_pieces_fini(&e->verify.pieces);
     else
@@ -173,7 +179,7 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
     xd_report_verified_locked(e, range);
     xd_set_verified_locked(e, range);
     xd_engine_wake_readers_locked(e);
-    if (xd_verify_passes_whole(e))
+    if (xd_verify_passes_whole(e) || e->coded.stripes.n_open > 0)
         xd_cond_signal(&e->bytes_ready);
 }
 
@@ -233,7 +239,7 @@ void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
         else
             complete_locked(e, i, hash);
     }
-    if (v->queue_n > 0)
+    if (v->queue_n > 0 || e->coded.stripes.n_open > 0)
         xd_cond_signal(&e->bytes_ready);
 }
 

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/coded.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "engine/depot.h"
+#include "engine/depots.h"
+#include "engine/engine.h"
+#include "engine/lane.h"
+#include "engine/sched_events.h"
+#include "engine/source.h"
+#include "engine/trust/discard.h"
+#include "manifest/model.h"
+
+/* Where bytes stay in memory until they are read, two stripes have to fit in. */
+#define MOST_IN_MEMORY ((uint64_t)64 << 20)
+
+static struct xd_range data_of(const struct xd_model_stripe *m)
+{
+    return (struct xd_range){m->offset, m->offset + m->length};
+}
+
+static bool is_within(struct xd_range r, struct xd_range of)
+{
+    return of.begin <= r.begin && r.end <= of.end;
+}
+
+static bool is_of_use(const struct xd_engine *e,
+                      const struct xd_model_stripe *m)
+{
+    return is_within(data_of(m), e->wanted) &&
+           (!xd_engine_is_bounded(e) || m->length <= MOST_IN_MEMORY / 2);
+}
+
+/* No depot is asked for parity of stripes that are of no use. */
+static void drop_useless(struct xd_engine *e)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+
+        for (size_t k = 0; k < d->n_parity; k++)
+            if (xd_stripes_find(&e->coded.stripes, d->parity[k]->range.begin) ==
+                XD_NO_STRIPE)
+                xd_depot_drop_source(d, d->parity[k]);
+    }
+}
+
+int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
+{
+    const struct xd_model_rare *rare =
+        e->depots.manifest->files[e->depots.file].rare;
+    struct xd_coded *c = &e->coded;
+
+    if (rare->n_stripes == 0 || c->stripes.list)
+        return 0;
+    c->stripes.list = xd_alloc(rare->n_stripes, sizeof *c->stripes.list);
+    c->models = xd_alloc(rare->n_stripes, sizeof *c->models);
+    if (!c->stripes.list || !c->models)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < rare->n_stripes; i++) {
+        const struct xd_model_stripe *m = &rare->stripes[i];
+
+        if (!is_of_use(e, m))
+            continue;
+        c->models[c->stripes.n] = m;
+        c->stripes.list[c->stripes.n++] =
+            (struct xd_stripe_shape){data_of(m), m->shard_bytes, m->k};
+    }
+    drop_useless(e);
+    return 0;
+}
+
+void xd_coded_fini(struct xd_coded *c)
+{
+    xd_stripes_fini(&c->stripes);
+    xd_free(c->models);
+    c->models = NULL;
+}
+
+/* ---- which depots can be asked ---- */
+
+typedef void report_fn(struct xd_engine *e, unsigned depot,
+                       struct xd_range range);
+
+/* What the depot holds itself of the range is not concerned. */
+static void report_gaps_locked(struct xd_engine *e,
+                               const struct xd_depot *depot,
+                               struct xd_range range, report_fn *report)
+{
+    struct xd_rangeset held;
+
+    if (xd_depot_holds(depot, range, &held) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    while (!xd_range_is_empty(range)) {
+        const struct xd_range gap = xd_rangeset_next_gap(&held, range);
+
+        if (!xd_range_is_empty(gap))
+            report(e, depot->number, gap);
+        range.begin = gap.end;
+    }
+    xd_rangeset_fini(&held);
+}
+
+/* That parity at the positions of `r`, which is in one shard, is or is not to be had
+ * any more in the places of all others. */
+static void report_others_locked(struct xd_engine *e, size_t stripe,
+                                 unsigned parity, struct xd_range r,
+                                 report_fn *report)
+{
+    const struct xd_stripe_shape *shape = &e->coded.stripes.list[stripe];
+    unsigned own;
+
+    if (xd_range_is_empty(r))
+        return;
+    (void)xd_stripes_shard(shape, r.begin, &own);
+    for (size_t i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = e->depots.list[i];
+        const struct xd_depot_source *s =
+            xd_depot_parity(d, shape->range.begin);
+
+        if (!s || xd_source_parity(s).number != parity)
+            continue;
+        for (unsigned k = 0; k < shape->k; k++)
+            if (k != own)
+                report_gaps_locked(e, d, xd_stripes_beside(shape, k, r),
+                                   report);
+    }
+}
+
+/* What no run has of it can take the place of others. */
+static void give_back_locked(struct xd_engine *e, size_t stripe,
+                             const struct xd_coded_run *run)
+{
+    struct xd_range rest = run->range, gap;
+
+    while (gap = xd_stripes_next_unused(&e->coded.stripes, stripe, run->parity,
+                                        rest),
+           !xd_range_is_empty(gap)) {
+        report_others_locked(e, stripe, run->parity, gap,
+                             xd_report_holds_locked);
+        rest.begin = gap.end;
+    }
+}
+
+/* ---- requests ---- */
+
+bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
+                           struct xd_lane *lane)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+    const size_t stripe = xd_stripes_find(s, lane->range.begin);
+    const struct xd_depot_source *source = xd_depot_source(depot, lane->range);
+    struct xd_coded_run run = {.depot = depot->number, .fetch = lane->fetch};
+    unsigned number;
+
+    if (stripe == XD_NO_STRIPE || (source && !source->is_parity))
+        return false;
+    source = xd_depot_parity(depot, lane->range.begin);
+    if (!source)
+        return false;
+    run.parity = xd_source_parity(source).number;
+    run.range = xd_range_clip(
+        lane->range,
+        xd_stripes_shard(&s->list[stripe], lane->range.begin, &number));
+    lane->is_cut = run.range.end < lane->range.end;
+    lane->range = run.range;
+    lane->end = run.range.end;
+    if (xd_stripes_begin(s, stripe, &run) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return true;
+    }
+    report_others_locked(e, stripe, run.parity, run.range,
+                         xd_report_lost_locked);
+    xd_engine_log_locked(
+        e, XD_LOG_DEBUG, "%s: shard %u of stripe %llu in the place of shard %u",
+        depot->host, run.parity,
+        (unsigned long long)e->coded.models[stripe]->number, number);
+    return true;
+}
+
+void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
+                            struct xd_range range)
+{
+    if (xd_stripes_stored(&e->coded.stripes, lane->fetch, range) < 0)
+        xd_engine_fail_nomem_locked(e);
+    xd_cond_signal(&e->bytes_ready);
+}
+
+void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    if (xd_stripes_end(&e->coded.stripes, lane->fetch, &stripe, &run))
+        give_back_locked(e, stripe, &run);
+}
+
+/* ---- what does not count ---- */
+
+void xd_coded_release_locked(struct xd_engine *e, size_t stripe,
+                             const struct xd_coded_run *run,
+                             enum xd_discard_reason why)
+{
+    if (xd_ledger_written(&e->ledger, run->range, XD_NO_DEPOT) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    xd_discard_locked(e, run->range, why);
+    give_back_locked(e, stripe, run);
+}
+
+/* What the keeper decodes now it looks at afterwards. */
+void xd_coded_drop_depot_locked(struct xd_engine *e, unsigned depot)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    while (xd_stripes_take(&e->coded.stripes, depot, e->verify.reading, &stripe,
+                           &run))
+        xd_coded_release_locked(e, stripe, &run, XD_DISCARD_BANNED);
+}
+
+void xd_coded_stop_locked(struct xd_engine *e)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    while (xd_stripes_take(&e->coded.stripes, XD_STORED, e->verify.reading,
+                           &stripe, &run))
+        xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+
+        for (size_t k = 0; k < d->n_parity; k++)
+            xd_depot_drop_source(d, d->parity[k]);
+    }
+}
+
+void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
+                             unsigned parity)
+{
+    const struct xd_range range = e->coded.stripes.list[stripe].range;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+        struct xd_depot_source *s;
+
+        while ((s = xd_depot_parity(d, range.begin)) &&
+               (parity == 0 || xd_source_parity(s).number == parity)) {
+            xd_depot_drop_source(d, s);
+            report_gaps_locked(e, d, range, xd_report_lost_locked);
+        }
+    }
+}
+
+bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte)
+{
+    const size_t stripe = xd_stripes_find(&e->coded.stripes, byte);
+
+    return stripe != XD_NO_STRIPE &&
+           xd_stripes_is_asked(&e->coded.stripes, stripe);
+}
+
+/* ---- for people ---- */
+
+static bool fails(const struct xd_depot *d)
+{
+    return d->state == XD_DEPOT_FAILED || d->state == XD_DEPOT_PAUSED ||
+           (d->failures > 0 && d->bytes_received == 0);
+}
+
+/* Whether a depot that has not failed has the shard; of data none of its range. */
+static bool can_be_had(const struct xd_engine *e,
+                       const struct xd_stripe_shape *shape, unsigned number)
+{
+    const struct xd_range range =
+        number < shape->k
+            ? xd_stripes_beside(
+                  shape, number,
+                  (struct xd_range){shape->range.begin,
+                                    shape->range.begin + shape->shard_bytes})
+            : shape->range;
+
+    if (number < shape->k && xd_ledger_has(&e->ledger, XD_BYTES_STORED, range))
+        return true;
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+        const struct xd_depot_source *s = number < shape->k
+                                              ? xd_depot_source(d, range)
+                                              : xd_depot_parity(d, range.begin);
+
+        if (!fails(d) && s && s->is_parity == (number >= shape->k) &&
+            (!s->is_parity || xd_source_parity(s).number == number))
+            return true;
+    }
+    return false;
+}
+
+unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
+                                const struct xd_model_stripe **out)
+{
+    const size_t stripe = xd_stripes_find(&e->coded.stripes, byte);
+    unsigned n = 0;
+
+    *out = stripe == XD_NO_STRIPE ? NULL : e->coded.models[stripe];
+    for (unsigned i = 0; *out && i < (*out)->n; i++)
+        n += can_be_had(e, &e->coded.stripes.list[stripe], i);
+    return n;
+}
+
+/* ---- for readers ---- */
+
+struct xd_range xd_coded_widen(const struct xd_engine *e, struct xd_range r)
+{
+    const struct xd_stripes *s = &e->coded.stripes;
+    const size_t stripe = xd_stripes_find(s, r.begin);
+
+    if (!xd_range_is_empty(r) && stripe != XD_NO_STRIPE &&
+        xd_stripes_is_open(s, stripe))
+        r.begin = s->list[stripe].range.begin;
+    return r;
+}
+
+struct xd_range xd_coded_unfinished(const struct xd_engine *e,
+                                    struct xd_range r)
+{
+    const struct xd_stripes *s = &e->coded.stripes;
+    const size_t stripe = xd_stripes_find(s, r.begin);
+
+    if (xd_range_is_empty(r) || stripe == XD_NO_STRIPE ||
+        xd_ledger_has(&e->ledger, XD_BYTES_DONE, s->list[stripe].range))
+        return (struct xd_range){r.begin, r.begin};
+    return s->list[stripe].range;
+}

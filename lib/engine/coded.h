@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parity in the place of data that no depot delivers.
+ *
+ * For the scheduler a depot with parity holds all data of the stripe, in the last
+ * tier: it is asked once every depot that holds a byte fails, or is silent.  What
+ * such a request delivers goes to the sink where the data belongs, and stays claimed
+ * until the keeper decodes the stripe there (decode.h).  A shard of parity takes the
+ * place of one shard at each position, so the depot is LOST to the scheduler for the
+ * others meanwhile (session/stripes.h).
+ *
+ * Every function is called with engine.lock held.
+ */
+#ifndef XD_ENGINE_CODED_H
+#define XD_ENGINE_CODED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/range.h"
+#include "ledger/ledger.h"
+#include "session/stripes.h"
+
+struct xd_depot;
+struct xd_engine;
+struct xd_error;
+struct xd_lane;
+struct xd_model_stripe;
+
+struct xd_coded {
+    struct xd_stripes stripes;
+    const struct xd_model_stripe **models; /* of each stripe */
+};
+
+/* Once what is wanted is known, and before the scheduler is made: which stripes can
+ * be of use.  Errors: NOMEM. */
+int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err);
+void xd_coded_fini(struct xd_coded *c);
+
+/* A request of this lane was decided on.  If it is for parity it ends with its shard,
+ * and the depot is not asked for others at these positions.  Returns whether it
+ * is. */
+bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
+                           struct xd_lane *lane);
+
+/* Parity of that lane, which claimed the range, is in its place. */
+void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
+                            struct xd_range range);
+
+/* The request has ended, and the scheduler knows that. */
+void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane);
+
+/* A run that was taken out: its bytes are missing again. */
+void xd_coded_release_locked(struct xd_engine *e, size_t stripe,
+                             const struct xd_coded_run *run,
+                             enum xd_discard_reason why);
+
+/* Likewise all that is not decoded of a depot, which was banned. */
+void xd_coded_drop_depot_locked(struct xd_engine *e, unsigned depot);
+
+/* Bytes are fetched for a second time, and compared, when no request runs: parity
+ * is not used any more. */
+void xd_coded_stop_locked(struct xd_engine *e);
+
+/* That shard of parity of the stripe, or 0: all parity of it, is of no use: no depot
+ * is asked for any more of it. */
+void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
+                             unsigned parity);
+
+/* Whether requests for parity that run may yet leave some for the byte. */
+bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte);
+
+/* Of the stripe that has the byte: how many of its shards are here, or may be had;
+ * and *out the stripe.  Without one 0, and *out is NULL. */
+unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
+                                const struct xd_model_stripe **out);
+
+/* The range out to the beginning of a stripe of which some has come as parity: the
+ * rest of it is needed as well. */
+struct xd_range xd_coded_widen(const struct xd_engine *e, struct xd_range r);
+
+/* The data of the first stripe within `r`, of which a byte has not been proved: what
+ * is here of it may be needed. */
+struct xd_range xd_coded_unfinished(const struct xd_engine *e,
+                                    struct xd_range r);
+
+#endif

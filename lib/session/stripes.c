@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/stripes.h"
+
+#include <xdownload/error.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "ledger/ledger.h"
+#include "session/pieces.h"
+
+void xd_stripes_fini(struct xd_stripes *s)
+{
+    for (size_t i = 0; i < s->n_open; i++)
+        xd_free(s->open[i].runs);
+    xd_free(s->open);
+    xd_free(s->list);
+    *s = (struct xd_stripes){0};
+}
+
+/* ---- shapes ---- */
+
+size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte)
+{
+    const size_t n =
+        xd_count_up_to(byte, s->list, s->n, sizeof *s->list,
+                       offsetof(struct xd_stripe_shape, range.begin));
+
+    return n > 0 && byte < s->list[n - 1].range.end ? n - 1 : XD_NO_STRIPE;
+}
+
+static struct xd_range shard_range(const struct xd_stripe_shape *shape,
+                                   unsigned number)
+{
+    const uint64_t before = number * shape->shard_bytes;
+
+    return xd_range_clip(
+        (struct xd_range){shape->range.begin + before,
+                          shape->range.begin + before + shape->shard_bytes},
+        shape->range);
+}
+
+struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,
+                                 uint64_t byte, unsigned *out_number)
+{
+    *out_number = (unsigned)((byte - shape->range.begin) / shape->shard_bytes);
+    return shard_range(shape, *out_number);
+}
+
+static uint64_t position_of(const struct xd_stripe_shape *shape, uint64_t byte)
+{
+    return (byte - shape->range.begin) % shape->shard_bytes;
+}
+
+struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
+                                  unsigned number, struct xd_range r)
+{
+    const uint64_t begin = shape->range.begin + number * shape->shard_bytes +
+                           position_of(shape, r.begin);
+
+    return xd_range_clip((struct xd_range){begin, begin + xd_range_length(r)},
+                         shape->range);
+}
+
+/* ---- runs ---- */
+
+static struct xd_open_stripe *find_open(const struct xd_stripes *s,
+                                        size_t stripe)
+{
+    for (size_t i = 0; i < s->n_open; i++)
+        if (s->open[i].number == stripe)
+            return &s->open[i];
+    return NULL;
+}
+
+bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe)
+{
+    return find_open(s, stripe) != NULL;
+}
+
+static struct xd_open_stripe *open_stripe(struct xd_stripes *s, size_t stripe)
+{
+    struct xd_open_stripe *o = find_open(s, stripe), *list;
+
+    if (o)
+        return o;
+    list = xd_grow(s->open, s->n_open, &s->capacity, sizeof *list);
+    if (!list)
+        return NULL;
+    s->open = list;
+    list[s->n_open] = (struct xd_open_stripe){.number = stripe};
+    return &list[s->n_open++];
+}
+
+static void close_if_empty(struct xd_stripes *s, struct xd_open_stripe *o)
+{
+    if (o->n_runs > 0)
+        return;
+    xd_free(o->runs);
+    *o = s->open[--s->n_open];
+}
+
+static int add_run(struct xd_open_stripe *o, const struct xd_coded_run *run)
+{
+    struct xd_coded_run *runs =
+        xd_grow(o->runs, o->n_runs, &o->capacity, sizeof *runs);
+
+    if (!runs)
+        return XD_E_NOMEM;
+    o->runs = runs;
+    runs[o->n_runs++] = *run;
+    return 0;
+}
+
+static void remove_run(struct xd_stripes *s, struct xd_open_stripe *o, size_t i)
+{
+    o->runs[i] = o->runs[--o->n_runs];
+    close_if_empty(s, o);
+}
+
+int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
+                     const struct xd_coded_run *run)
+{
+    struct xd_open_stripe *o = open_stripe(s, stripe);
+
+    if (o && add_run(o, run) == 0)
+        return 0;
+    if (o)
+        close_if_empty(s, o);
+    return XD_E_NOMEM;
+}
+
+/* NULL: that request is for no parity. */
+static struct xd_coded_run *find_fetch(const struct xd_stripes *s,
+                                       unsigned fetch,
+                                       struct xd_open_stripe **out)
+{
+    for (size_t i = 0; i < s->n_open; i++)
+        for (size_t j = 0; j < s->open[i].n_runs; j++)
+            if (s->open[i].runs[j].fetch == fetch) {
+                *out = &s->open[i];
+                return &s->open[i].runs[j];
+            }
+    return NULL;
+}
+
+/* Whether `run` only goes on with one that is stored. */
+static bool lengthen(struct xd_open_stripe *o, const struct xd_coded_run *run)
+{
+    for (size_t i = 0; i < o->n_runs; i++) {
+        struct xd_coded_run *before = &o->runs[i];
+
+        if (before->fetch == XD_STORED && before->parity == run->parity &&
+            before->depot == run->depot &&
+            before->range.end == run->range.begin) {
+            before->range.end = run->range.end;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A run must not go on into the next shard, where the same parity may be. */
+static bool is_in_one_shard(const struct xd_stripe_shape *shape, uint64_t byte)
+{
+    return position_of(shape, byte) != 0;
+}
+
+int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
+                      struct xd_range range)
+{
+    struct xd_open_stripe *o;
+    const struct xd_coded_run *from = find_fetch(s, fetch, &o);
+    struct xd_coded_run run;
+
+    run = *from;
+    run.fetch = XD_STORED;
+    run.range = range;
+    if (is_in_one_shard(&s->list[o->number], range.begin) && lengthen(o, &run))
+        return 0;
+    return add_run(o, &run);
+}
+
+bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, size_t *out_stripe,
+                    struct xd_coded_run *out)
+{
+    struct xd_open_stripe *o;
+    struct xd_coded_run *run = find_fetch(s, fetch, &o);
+
+    if (!run)
+        return false;
+    *out = *run;
+    *out_stripe = o->number;
+    remove_run(s, o, (size_t)(run - o->runs));
+    return true;
+}
+
+struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
+                                       size_t stripe, unsigned parity,
+                                       struct xd_range r)
+{
+    const struct xd_open_stripe *o = find_open(s, stripe);
+    bool has_moved = true;
+
+    /* As far as runs reach that begin at or before it. */
+    while (o && has_moved && !xd_range_is_empty(r)) {
+        has_moved = false;
+        for (size_t i = 0; i < o->n_runs; i++) {
+            const struct xd_coded_run *run = &o->runs[i];
+
+            if (run->parity != parity || run->range.begin > r.begin ||
+                run->range.end <= r.begin)
+                continue;
+            r.begin = run->range.end;
+            has_moved = true;
+        }
+    }
+    for (size_t i = 0; o && i < o->n_runs; i++) {
+        const struct xd_coded_run *run = &o->runs[i];
+
+        if (run->parity == parity && run->range.begin > r.begin &&
+            run->range.begin < r.end)
+            r.end = run->range.begin;
+    }
+    if (r.begin > r.end)
+        r.begin = r.end;
+    return r;
+}
+
+static bool take_from(struct xd_stripes *s, struct xd_open_stripe *o,
+                      unsigned depot, struct xd_coded_run *out)
+{
+    for (size_t i = 0; i < o->n_runs; i++) {
+        const struct xd_coded_run *run = &o->runs[i];
+
+        if (run->fetch != XD_STORED ||
+            (depot != XD_STORED && run->depot != depot))
+            continue;
+        *out = *run;
+        remove_run(s, o, i);
+        return true;
+    }
+    return false;
+}
+
+bool xd_stripes_is_asked(const struct xd_stripes *s, size_t stripe)
+{
+    const struct xd_open_stripe *o = find_open(s, stripe);
+
+    for (size_t i = 0; o && i < o->n_runs; i++)
+        if (o->runs[i].fetch != XD_STORED)
+            return true;
+    return false;
+}
+
+bool xd_stripes_take(struct xd_stripes *s, unsigned depot, struct xd_range but,
+                     size_t *out_stripe, struct xd_coded_run *out)
+{
+    for (size_t i = 0; i < s->n_open; i++) {
+        const struct xd_range range = s->list[s->open[i].number].range;
+
+        *out_stripe = s->open[i].number;
+        if (xd_range_is_empty(xd_range_clip(range, but)) &&
+            take_from(s, &s->open[i], depot, out))
+            return true;
+    }
+    return false;
+}
+
+bool xd_stripes_take_of(struct xd_stripes *s, size_t stripe,
+                        struct xd_coded_run *out)
+{
+    struct xd_open_stripe *o = find_open(s, stripe);
+
+    return o && take_from(s, o, XD_STORED, out);
+}
+
+/* ---- decoding ---- */
+
+/* The stored run that has the byte; NULL: it is data, or missing. */
+static const struct xd_coded_run *stored_at(const struct xd_open_stripe *o,
+                                            uint64_t byte)
+{
+    for (size_t i = 0; i < o->n_runs; i++)
+        if (o->runs[i].fetch == XD_STORED && o->runs[i].range.begin <= byte &&
+            byte < o->runs[i].range.end)
+            return &o->runs[i];
+    return NULL;
+}
+
+static bool has_stored(const struct xd_open_stripe *o)
+{
+    for (size_t i = 0; i < o->n_runs; i++)
+        if (o->runs[i].fetch == XD_STORED)
+            return true;
+    return false;
+}
+
+static bool has_come(const struct xd_open_stripe *o, struct xd_range range,
+                     const struct xd_ledger *l)
+{
+    while (!xd_range_is_empty(range)) {
+        const struct xd_coded_run *run;
+
+        range.begin = xd_ledger_first_gap(l, XD_BYTES_STORED, range);
+        if (range.begin == range.end)
+            return true;
+        run = stored_at(o, range.begin);
+        if (!run)
+            return false;
+        range.begin = run->range.end;
+    }
+    return true;
+}
+
+/* Whether a piece that is here as a whole is not proved yet: it may be wrong. */
+static bool is_in_doubt(struct xd_range range, const struct xd_ledger *l,
+                        const struct xd_pieces *p)
+{
+    struct xd_range run;
+
+    while (run = xd_ledger_next(l, 1u << XD_BYTE_WRITTEN, range),
+           !xd_range_is_empty(run)) {
+        size_t i = xd_pieces_find(p, run.begin);
+
+        range.begin = run.end;
+        for (; i < p->n && xd_pieces_range(p, i).begin < run.end; i++)
+            if (xd_ledger_has(l, XD_BYTES_STORED, xd_pieces_range(p, i)))
+                return true;
+    }
+    return false;
+}
+
+size_t xd_stripes_ready(const struct xd_stripes *s, const struct xd_ledger *l,
+                        const struct xd_pieces *p)
+{
+    for (size_t i = 0; i < s->n_open; i++) {
+        const struct xd_open_stripe *o = &s->open[i];
+        const struct xd_range range = s->list[o->number].range;
+
+        if (has_stored(o) && has_come(o, range, l) && !is_in_doubt(range, l, p))
+            return o->number;
+    }
+    return XD_NO_STRIPE;
+}
+
+bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
+                          uint64_t begin, struct xd_stripe_step *out)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    const struct xd_open_stripe *o = find_open(s, stripe);
+
+    if (begin >= xd_range_length(shard_range(shape, 0)))
+        return false;
+    out->begin = begin;
+    out->end = xd_range_length(shard_range(shape, 0));
+    out->n_lost = 0;
+    for (unsigned i = 0; i < shape->k; i++)
+        out->present[i] = i;
+    for (size_t i = 0; o && i < o->n_runs; i++) {
+        const struct xd_coded_run *run = &o->runs[i];
+        const uint64_t from = position_of(shape, run->range.begin),
+                       to = from + xd_range_length(run->range);
+        unsigned number;
+
+        if (run->fetch != XD_STORED || to <= begin)
+            continue;
+        if (from > begin) {
+            out->end = from < out->end ? from : out->end;
+            continue;
+        }
+        out->end = to < out->end ? to : out->end;
+        (void)xd_stripes_shard(shape, run->range.begin, &number);
+        out->present[number] = run->parity;
+        out->lost[out->n_lost++] = number;
+    }
+    return true;
+}
+
+bool xd_stripes_is_whole(const struct xd_stripes *s, size_t stripe,
+                         unsigned number, struct xd_coded_run *out)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    const struct xd_open_stripe *o = find_open(s, stripe);
+    const struct xd_range range = shard_range(shape, number);
+    struct xd_range rest = range;
+
+    if (!o || xd_range_length(range) < shape->shard_bytes)
+        return false;
+    while (!xd_range_is_empty(rest)) {
+        const struct xd_coded_run *run = stored_at(o, rest.begin);
+
+        if (!run || (rest.begin > range.begin &&
+                     (run->parity != out->parity || run->depot != out->depot)))
+            return false;
+        if (rest.begin == range.begin)
+            *out = *run;
+        rest.begin = run->range.end;
+    }
+    out->range = range;
+    return true;
+}

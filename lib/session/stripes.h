@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which bytes of a file come as parity, and when their stripes are decoded.
+ *
+ *     shard of data   0 |==========|              what of the file is there
+ *                     1 |~~~~~4~~~~|              parity in its place: shard 4,
+ *                     2 |==========|
+ *                     3 |~~5~~|~4'~|              shard 5, and then 4 of another
+ *     position            0     a   b              depot
+ *
+ * Byte b of each shard depends on byte b of the others alone.  So where a byte of a
+ * shard of data cannot be had, a byte of parity at the same position takes its
+ * place, each in the place of one: then every position has k different shards, and
+ * once the stripe has come as a whole it is decoded where it lies.  Until then the
+ * ledger has what came as parity as WRITING.
+ *
+ * Parity that a request is to deliver, or has, in one place is of no use in
+ * another at these positions: depots are not asked for it there (beside()).
+ *
+ * Pure.  Not thread-safe: guarded by the lock of its owner.
+ */
+#ifndef XD_SESSION_STRIPES_H
+#define XD_SESSION_STRIPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/range.h"
+#include "base/shards.h"
+
+struct xd_ledger;
+struct xd_pieces;
+
+#define XD_NO_STRIPE SIZE_MAX
+
+struct xd_stripe_shape {
+    struct xd_range range; /* of the file: its data */
+    uint64_t shard_bytes;
+    unsigned k;
+};
+
+/* Parity in the place of data. */
+struct xd_coded_run {
+    struct xd_range range; /* of the file, within one shard of data */
+    unsigned parity;       /* the number of the shard that comes instead */
+    unsigned depot;
+    unsigned fetch; /* that is to deliver it, or XD_STORED */
+};
+
+#define XD_STORED UINT32_MAX
+
+/* A stripe with such runs: those that are stored do not overlap. */
+struct xd_open_stripe {
+    size_t number;
+    struct xd_coded_run *runs;
+    size_t n_runs, capacity;
+};
+
+struct xd_stripes {
+    /* Set by its user: ascending, and disjoint. */
+    struct xd_stripe_shape *list;
+    size_t n;
+
+    /* Its own. */
+    struct xd_open_stripe *open;
+    size_t n_open, capacity;
+};
+
+/* Frees the list, too. */
+void xd_stripes_fini(struct xd_stripes *s);
+
+/* The stripe that has the byte, or XD_NO_STRIPE. */
+size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte);
+
+/* What the shard of data has that the byte of the stripe is in, and its number. */
+struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,
+                                 uint64_t byte, unsigned *out_number);
+
+/* The bytes of shard `number` at the positions of `r`, which lies in one shard;
+ * they may be none, as the last shards may be short. */
+struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
+                                  unsigned number, struct xd_range r);
+
+bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe);
+
+/* A request for parity begins.  Errors: NOMEM. */
+int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
+                     const struct xd_coded_run *run);
+
+/* Parity that it delivers is in its place at `range`.  Errors: NOMEM. */
+int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
+                      struct xd_range range);
+
+/* It has ended, and delivers nothing more.  False: it was not for parity. */
+bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, size_t *out_stripe,
+                    struct xd_coded_run *out);
+
+/* The first part of `r` that no run has that parity in; empty: there is none. */
+struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
+                                       size_t stripe, unsigned parity,
+                                       struct xd_range r);
+
+/* Whether a request for parity of the stripe runs. */
+bool xd_stripes_is_asked(const struct xd_stripes *s, size_t stripe);
+
+/* Takes out a run that is stored, of that depot, or of any (XD_STORED), but none of
+ * a stripe within `but`.  False: there is none. */
+bool xd_stripes_take(struct xd_stripes *s, unsigned depot, struct xd_range but,
+                     size_t *out_stripe, struct xd_coded_run *out);
+
+/* Likewise, of this stripe: it is decoded, or is to come anew. */
+bool xd_stripes_take_of(struct xd_stripes *s, size_t stripe,
+                        struct xd_coded_run *out);
+
+/* A stripe that can be decoded: what of it is not stored as data is as parity, and
+ * what pieces of it can be proved without that is.  XD_NO_STRIPE: none can. */
+size_t xd_stripes_ready(const struct xd_stripes *s, const struct xd_ledger *l,
+                        const struct xd_pieces *p);
+
+/* Positions from `begin` on where the same shards are there. */
+struct xd_stripe_step {
+    uint64_t begin, end;
+    unsigned present[XD_SHARDS_MAX]; /* what lies in the place of each shard of
+                                        data: it, or parity */
+    unsigned lost[XD_SHARDS_MAX];    /* those that are to be made, */
+    unsigned n_lost;                 /* so many */
+};
+
+/* The step that begins at that position of a stripe; false: it ends there. */
+bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
+                          uint64_t begin, struct xd_stripe_step *out);
+
+/* Whether all of a shard of parity lies in the place of that shard of data, from
+ * one depot: then it can be proved by its hash. */
+bool xd_stripes_is_whole(const struct xd_stripes *s, size_t stripe,
+                         unsigned number, struct xd_coded_run *out);
+
+#endif

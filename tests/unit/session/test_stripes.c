@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Which bytes come as parity, and when and how their stripes are decoded. */
+#include "session/stripes.h"
+
+#include "base/alloc.h"
+#include "ledger/ledger.h"
+#include "session/pieces.h"
+#include "suite.h"
+
+/* Two stripes of three shards of 100 bytes; the second is short: it has 100, 50 and
+ * 0 of them. */
+static struct xd_stripes stripes;
+static struct xd_ledger ledger;
+static struct xd_pieces pieces;
+
+static void setup(void)
+{
+    stripes.list = xd_alloc(2, sizeof *stripes.list);
+    ck_assert_ptr_nonnull(stripes.list);
+    stripes.n = 2;
+    stripes.list[0] = (struct xd_stripe_shape){{1000, 1300}, 100, 3};
+    stripes.list[1] = (struct xd_stripe_shape){{1300, 1450}, 100, 3};
+}
+
+static void teardown(void)
+{
+    xd_stripes_fini(&stripes);
+    xd_pieces_fini(&pieces);
+    xd_ledger_fini(&ledger);
+    ledger = (struct xd_ledger){0};
+}
+
+static void begin(unsigned fetch, unsigned parity, unsigned depot,
+                  uint64_t from, uint64_t to)
+{
+    const struct xd_coded_run run = {{from, to}, parity, depot, fetch};
+
+    ck_assert_int_eq(
+        xd_stripes_begin(&stripes, xd_stripes_find(&stripes, from), &run), 0);
+}
+
+static void store(unsigned fetch, uint64_t from, uint64_t to)
+{
+    const struct xd_range r = {from, to};
+
+    ck_assert_int_eq(xd_ledger_change(&ledger, XD_CLAIM, r), 0);
+    ck_assert_int_eq(xd_stripes_stored(&stripes, fetch, r), 0);
+}
+
+/* All of that comes from one request, which ends. */
+static void deliver(unsigned parity, unsigned depot, uint64_t from, uint64_t to)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    begin(7, parity, depot, from, to);
+    store(7, from, to);
+    ck_assert(xd_stripes_end(&stripes, 7, &stripe, &run));
+}
+
+static void write_data(uint64_t from, uint64_t to)
+{
+    const struct xd_range r = {from, to};
+
+    ck_assert_int_eq(xd_ledger_change(&ledger, XD_CLAIM, r), 0);
+    ck_assert_int_eq(xd_ledger_written(&ledger, r, 0), 0);
+}
+
+static size_t ready(void)
+{
+    return xd_stripes_ready(&stripes, &ledger, &pieces);
+}
+
+static void expect_range(struct xd_range r, uint64_t from, uint64_t to)
+{
+    ck_assert_uint_eq(r.begin, from);
+    ck_assert_uint_eq(r.end, to);
+}
+
+START_TEST(a_byte_is_in_one_stripe_or_in_none)
+{
+    ck_assert_uint_eq(xd_stripes_find(&stripes, 999), XD_NO_STRIPE);
+    ck_assert_uint_eq(xd_stripes_find(&stripes, 1000), 0);
+    ck_assert_uint_eq(xd_stripes_find(&stripes, 1299), 0);
+    ck_assert_uint_eq(xd_stripes_find(&stripes, 1300), 1);
+    ck_assert_uint_eq(xd_stripes_find(&stripes, 1449), 1);
+    ck_assert_uint_eq(xd_stripes_find(&stripes, 1450), XD_NO_STRIPE);
+}
+END_TEST
+
+START_TEST(the_last_shards_are_short)
+{
+    unsigned number;
+
+    expect_range(xd_stripes_shard(&stripes.list[0], 1199, &number), 1100, 1200);
+    ck_assert_uint_eq(number, 1);
+    expect_range(xd_stripes_shard(&stripes.list[1], 1400, &number), 1400, 1450);
+    ck_assert_uint_eq(number, 1);
+}
+END_TEST
+
+START_TEST(beside_bytes_are_those_at_the_same_positions)
+{
+    const struct xd_range r = {1310, 1370};
+
+    expect_range(
+        xd_stripes_beside(&stripes.list[0], 2, (struct xd_range){1020, 1030}),
+        1220, 1230);
+    expect_range(xd_stripes_beside(&stripes.list[1], 1, r), 1410, 1450);
+    ck_assert(xd_range_is_empty(xd_stripes_beside(&stripes.list[1], 2, r)));
+}
+END_TEST
+
+START_TEST(a_stripe_is_open_while_parity_comes_or_is_there)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    ck_assert(!xd_stripes_is_open(&stripes, 0));
+    begin(3, 4, 9, 1000, 1100);
+    ck_assert(xd_stripes_is_open(&stripes, 0));
+    ck_assert(xd_stripes_is_asked(&stripes, 0));
+    ck_assert(!xd_stripes_is_open(&stripes, 1));
+    ck_assert(!xd_stripes_end(&stripes, 4, &stripe, &run));
+    ck_assert(xd_stripes_end(&stripes, 3, &stripe, &run));
+    ck_assert_uint_eq(stripe, 0);
+    ck_assert_uint_eq(run.parity, 4);
+    expect_range(run.range, 1000, 1100);
+    ck_assert(!xd_stripes_is_open(&stripes, 0));
+
+    deliver(4, 9, 1000, 1100);
+    ck_assert(xd_stripes_is_open(&stripes, 0));
+    ck_assert(!xd_stripes_is_asked(&stripes, 0));
+    ck_assert(!xd_stripes_take_of(&stripes, 1, &run));
+    ck_assert(xd_stripes_take_of(&stripes, 0, &run));
+    ck_assert(!xd_stripes_is_open(&stripes, 0));
+}
+END_TEST
+
+START_TEST(it_can_be_decoded_once_all_of_it_is_there)
+{
+    ck_assert_uint_eq(ready(), XD_NO_STRIPE);
+    write_data(1000, 1100);
+    write_data(1200, 1299);
+    begin(1, 3, 9, 1100, 1200);
+    store(1, 1100, 1150);
+    store(1, 1150, 1199);
+    ck_assert_uint_eq(ready(), XD_NO_STRIPE);
+    store(1, 1199, 1200);
+    ck_assert_uint_eq(ready(), XD_NO_STRIPE);
+    write_data(1299, 1300);
+    ck_assert_uint_eq(ready(), 0);
+}
+END_TEST
+
+START_TEST(without_parity_there_is_nothing_to_decode)
+{
+    write_data(1000, 1450);
+    begin(1, 3, 9, 1000, 1100);
+    ck_assert_uint_eq(ready(), XD_NO_STRIPE);
+}
+END_TEST
+
+/* Pieces of 50 bytes. */
+START_TEST(data_is_proved_first_where_that_can_be)
+{
+    ck_assert_int_eq(
+        xd_pieces_cut(&pieces, 50, 2000, (struct xd_range){0, 2000}), 0);
+    write_data(1000, 1200);
+    deliver(4, 9, 1200, 1300);
+    ck_assert_uint_eq(ready(), XD_NO_STRIPE);
+    ck_assert_int_eq(
+        xd_ledger_change(&ledger, XD_VERIFY, (struct xd_range){1000, 1200}), 0);
+    ck_assert_uint_eq(ready(), 0);
+}
+END_TEST
+
+/* Of 200 bytes: what is not here is to come out of the decoding. */
+START_TEST(a_piece_that_parity_is_in_is_proved_afterwards)
+{
+    ck_assert_int_eq(
+        xd_pieces_cut(&pieces, 200, 2000, (struct xd_range){0, 2000}), 0);
+    write_data(1000, 1100);
+    deliver(4, 9, 1100, 1200);
+    write_data(1200, 1300);
+    ck_assert_uint_eq(ready(), 0);
+}
+END_TEST
+
+START_TEST(parity_is_unused_where_no_run_has_it)
+{
+    const struct xd_range all = {1000, 1100};
+
+    expect_range(xd_stripes_next_unused(&stripes, 0, 3, all), 1000, 1100);
+    deliver(3, 9, 1000, 1020);
+    begin(1, 3, 9, 1050, 1060);
+    deliver(4, 9, 1020, 1030);
+    expect_range(xd_stripes_next_unused(&stripes, 0, 3, all), 1020, 1050);
+    expect_range(
+        xd_stripes_next_unused(&stripes, 0, 3, (struct xd_range){1050, 1100}),
+        1060, 1100);
+    ck_assert(xd_range_is_empty(
+        xd_stripes_next_unused(&stripes, 0, 3, (struct xd_range){1005, 1020})));
+    expect_range(xd_stripes_next_unused(&stripes, 0, 4, all), 1000, 1020);
+}
+END_TEST
+
+static void expect_step(uint64_t at, uint64_t end, unsigned first,
+                        unsigned second, unsigned third, unsigned n_lost)
+{
+    struct xd_stripe_step step;
+
+    ck_assert(xd_stripes_next_step(&stripes, 0, at, &step));
+    ck_assert_uint_eq(step.begin, at);
+    ck_assert_uint_eq(step.end, end);
+    ck_assert_uint_eq(step.present[0], first);
+    ck_assert_uint_eq(step.present[1], second);
+    ck_assert_uint_eq(step.present[2], third);
+    ck_assert_uint_eq(step.n_lost, n_lost);
+}
+
+START_TEST(a_step_is_where_the_same_shards_are_there)
+{
+    struct xd_stripe_step step;
+
+    deliver(3, 8, 1000, 1060);
+    deliver(4, 9, 1060, 1100);
+    deliver(4, 9, 1220, 1260);
+    begin(1, 5, 9, 1100, 1200); /* which is not there */
+    expect_step(0, 20, 3, 1, 2, 1);
+    expect_step(20, 60, 3, 1, 4, 2);
+    expect_step(60, 100, 4, 1, 2, 1);
+    ck_assert(!xd_stripes_next_step(&stripes, 0, 100, &step));
+    ck_assert(xd_stripes_next_step(&stripes, 0, 20, &step));
+    ck_assert_uint_eq(step.lost[0] + step.lost[1], 2);
+}
+END_TEST
+
+START_TEST(a_shard_is_whole_if_all_of_it_is_of_one_depot)
+{
+    struct xd_coded_run run;
+
+    deliver(3, 8, 1000, 1060);
+    ck_assert(!xd_stripes_is_whole(&stripes, 0, 0, &run));
+    deliver(3, 8, 1060, 1100);
+    ck_assert(xd_stripes_is_whole(&stripes, 0, 0, &run));
+    ck_assert_uint_eq(run.parity, 3);
+    ck_assert_uint_eq(run.depot, 8);
+    expect_range(run.range, 1000, 1100);
+
+    deliver(3, 8, 1100, 1150);
+    deliver(3, 9, 1150, 1200);
+    ck_assert(!xd_stripes_is_whole(&stripes, 0, 1, &run));
+    deliver(3, 8, 1200, 1250);
+    deliver(4, 8, 1250, 1300);
+    ck_assert(!xd_stripes_is_whole(&stripes, 0, 2, &run));
+}
+END_TEST
+
+/* Its hash is of more than is in the place of the data. */
+START_TEST(in_the_place_of_a_short_shard_none_is_whole)
+{
+    struct xd_coded_run run;
+
+    deliver(3, 8, 1400, 1450);
+    ck_assert(!xd_stripes_is_whole(&stripes, 1, 1, &run));
+    deliver(3, 8, 1300, 1400);
+    ck_assert(xd_stripes_is_whole(&stripes, 1, 0, &run));
+}
+END_TEST
+
+START_TEST(what_a_depot_has_delivered_can_be_taken_out)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    deliver(3, 8, 1000, 1060);
+    deliver(4, 9, 1300, 1320);
+    begin(1, 4, 9, 1100, 1200);
+    ck_assert(!xd_stripes_take(&stripes, 9, (struct xd_range){1300, 1301},
+                               &stripe, &run));
+    ck_assert(
+        xd_stripes_take(&stripes, 9, (struct xd_range){0, 0}, &stripe, &run));
+    ck_assert_uint_eq(stripe, 1);
+    expect_range(run.range, 1300, 1320);
+    ck_assert(
+        !xd_stripes_take(&stripes, 9, (struct xd_range){0, 0}, &stripe, &run));
+    ck_assert(xd_stripes_take(&stripes, XD_STORED, (struct xd_range){0, 0},
+                              &stripe, &run));
+    ck_assert_uint_eq(stripe, 0);
+    ck_assert_uint_eq(run.depot, 8);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("stripes");
+
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, a_byte_is_in_one_stripe_or_in_none);
+    tcase_add_test(t, the_last_shards_are_short);
+    tcase_add_test(t, beside_bytes_are_those_at_the_same_positions);
+    tcase_add_test(t, a_stripe_is_open_while_parity_comes_or_is_there);
+    tcase_add_test(t, it_can_be_decoded_once_all_of_it_is_there);
+    tcase_add_test(t, without_parity_there_is_nothing_to_decode);
+    tcase_add_test(t, data_is_proved_first_where_that_can_be);
+    tcase_add_test(t, a_piece_that_parity_is_in_is_proved_afterwards);
+    tcase_add_test(t, parity_is_unused_where_no_run_has_it);
+    tcase_add_test(t, a_step_is_where_the_same_shards_are_there);
+    tcase_add_test(t, a_shard_is_whole_if_all_of_it_is_of_one_depot);
+    tcase_add_test(t, in_the_place_of_a_short_shard_none_is_whole);
+    tcase_add_test(t, what_a_depot_has_delivered_can_be_taken_out);
+    return run_suite("stripes", t);
+}
