@@ -10,6 +10,7 @@
 #include "engine/sched_events.h"
 #include "engine/source.h"
 #include "engine/trust/discard.h"
+#include "engine/via.h"
 #include "manifest/model.h"
 
 /* Where bytes stay in memory until they are read, two stripes have to fit in. */
@@ -55,7 +56,8 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
         return 0;
     c->stripes.list = xd_alloc(rare->n_stripes, sizeof *c->stripes.list);
     c->models = xd_alloc(rare->n_stripes, sizeof *c->models);
-    if (!c->stripes.list || !c->models)
+    c->are_apart = xd_alloc(rare->n_stripes, sizeof *c->are_apart);
+    if (!c->stripes.list || !c->models || !c->are_apart)
         return xd_fail_nomem(err);
     for (size_t i = 0; i < rare->n_stripes; i++) {
         const struct xd_model_stripe *m = &rare->stripes[i];
@@ -64,7 +66,7 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
             continue;
         c->models[c->stripes.n] = m;
         c->stripes.list[c->stripes.n++] =
-            (struct xd_stripe_shape){data_of(m), m->shard_bytes, m->k};
+            (struct xd_stripe_shape){data_of(m), m->shard_bytes, m->k, m->n};
     }
     drop_useless(e);
     return 0;
@@ -74,7 +76,9 @@ void xd_coded_fini(struct xd_coded *c)
 {
     xd_stripes_fini(&c->stripes);
     xd_free(c->models);
+    xd_free(c->are_apart);
     c->models = NULL;
+    c->are_apart = NULL;
 }
 
 /* ---- which depots can be asked ---- */
@@ -103,25 +107,48 @@ static void report_gaps_locked(struct xd_engine *e,
     xd_rangeset_fini(&held);
 }
 
+/* Where its own parity takes the place of none. */
+static void report_unused_locked(struct xd_engine *e, size_t stripe,
+                                 const struct xd_depot *depot,
+                                 struct xd_range rest, report_fn *report)
+{
+    const struct xd_depot_source *s = xd_depot_parity(depot, rest.begin);
+    struct xd_range gap;
+
+    while (gap = xd_stripes_next_unused(&e->coded.stripes, stripe,
+                                        xd_source_parity(s).number, rest),
+           !xd_range_is_empty(gap)) {
+        report_gaps_locked(e, depot, gap, report);
+        rest.begin = gap.end;
+    }
+}
+
 /* That parity at the positions of `r`, which is in one shard, is or is not to be had
- * any more in the places of all others. */
+ * any more in the places of all others; and where one depot is to deliver all of a
+ * shard, others in the place of this one. */
 static void report_others_locked(struct xd_engine *e, size_t stripe,
                                  unsigned parity, struct xd_range r,
                                  report_fn *report)
 {
     const struct xd_stripe_shape *shape = &e->coded.stripes.list[stripe];
+    struct xd_range own_range;
     unsigned own;
 
     if (xd_range_is_empty(r))
         return;
-    (void)xd_stripes_shard(shape, r.begin, &own);
+    own_range = xd_stripes_shard(shape, r.begin, &own);
     for (size_t i = 0; i < e->depots.n; i++) {
         const struct xd_depot *d = e->depots.list[i];
         const struct xd_depot_source *s =
             xd_depot_parity(d, shape->range.begin);
 
-        if (!s || xd_source_parity(s).number != parity)
+        if (!s)
             continue;
+        if (xd_source_parity(s).number != parity) {
+            if (e->coded.are_apart[stripe])
+                report_unused_locked(e, stripe, d, own_range, report);
+            continue;
+        }
         for (unsigned k = 0; k < shape->k; k++)
             if (k != own)
                 report_gaps_locked(e, d, xd_stripes_beside(shape, k, r),
@@ -185,7 +212,63 @@ void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
 {
     if (xd_stripes_stored(&e->coded.stripes, lane->fetch, range) < 0)
         xd_engine_fail_nomem_locked(e);
+    xd_coded_written_locked(e, range);
     xd_cond_signal(&e->bytes_ready);
+}
+
+static void join_late_locked(struct xd_engine *e, size_t stripe,
+                             struct xd_range range)
+{
+    const uint8_t tier = e->depots.via ? XD_TIER_DIRECT : XD_TIER_OWNER;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = e->depots.list[i];
+        const struct xd_depot_source *s = xd_depot_parity(d, range.begin);
+        struct xd_range rest = range, gap;
+
+        if (!s || d->is_banned || d->state == XD_DEPOT_FAILED)
+            continue;
+        while (gap = xd_stripes_next_unused(&e->coded.stripes, stripe,
+                                            xd_source_parity(s).number, rest),
+               !xd_range_is_empty(gap)) {
+            xd_report_joined_locked(e, d->number, gap, 0, tier);
+            rest.begin = gap.end;
+        }
+    }
+}
+
+void xd_coded_written_locked(struct xd_engine *e, struct xd_range range)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+
+    while (!xd_range_is_empty(range)) {
+        const size_t stripe = xd_stripes_find(s, range.begin);
+
+        if (stripe == XD_NO_STRIPE)
+            return;
+        if (xd_stripes_look(s, stripe, &e->ledger, xd_engine_clock_locked(e)) <
+            0)
+            xd_engine_fail_nomem_locked(e);
+        range.begin = s->list[stripe].range.end;
+    }
+}
+
+xd_usec xd_coded_watch_locked(struct xd_engine *e)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+    struct xd_range range;
+    size_t stripe;
+    xd_usec at;
+
+    if (e->session.phase != XD_PHASE_FETCH)
+        return XD_NEVER;
+    while (stripe = xd_stripes_next_late(s, &e->ledger,
+                                         xd_engine_clock_locked(e), &at),
+           stripe != XD_NO_STRIPE)
+        for (unsigned i = 0;
+             xd_stripes_next_lacking(s, stripe, &e->ledger, &i, &range); i++)
+            join_late_locked(e, stripe, range);
+    return at == XD_NEVER ? at : at + e->pause.former;
 }
 
 void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
@@ -263,13 +346,57 @@ bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte)
            xd_stripes_is_asked(&e->coded.stripes, stripe);
 }
 
-/* ---- for people ---- */
-
 static bool fails(const struct xd_depot *d)
 {
     return d->state == XD_DEPOT_FAILED || d->state == XD_DEPOT_PAUSED ||
            (d->failures > 0 && d->bytes_received == 0);
 }
+
+/* Whether a depot that does not fail holds the range itself. */
+static bool has_holder(const struct xd_engine *e, struct xd_range range)
+{
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+        const struct xd_depot_source *s = xd_depot_source(d, range);
+
+        if (s && !s->is_parity && !fails(d))
+            return true;
+    }
+    return false;
+}
+
+/* No parity takes the place of that range, of one shard, again. */
+static void forbid_locked(struct xd_engine *e, struct xd_range range)
+{
+    for (size_t i = 0; i < e->depots.n; i++)
+        if (xd_depot_parity(e->depots.list[i], range.begin))
+            report_gaps_locked(e, e->depots.list[i], range,
+                               xd_report_lost_locked);
+}
+
+bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+    const size_t stripe = xd_stripes_find(s, byte);
+    struct xd_coded_run run;
+    struct xd_range shard;
+    unsigned number;
+
+    if (stripe == XD_NO_STRIPE)
+        return false;
+    for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
+        shard = xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
+        if (!has_holder(e, shard))
+            continue;
+        while (xd_stripes_take_in(s, stripe, shard, &run))
+            xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
+        forbid_locked(e, shard);
+        return true;
+    }
+    return false;
+}
+
+/* ---- for people ---- */
 
 /* Whether a depot that has not failed has the shard; of data none of its range. */
 static bool can_be_had(const struct xd_engine *e,

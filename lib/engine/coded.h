@@ -30,6 +30,8 @@ struct xd_model_stripe;
 struct xd_coded {
     struct xd_stripes stripes;
     const struct xd_model_stripe **models; /* of each stripe */
+    bool *are_apart; /* likewise: what takes the place of a shard comes from one
+                        depot */
 };
 
 /* Once what is wanted is known, and before the scheduler is made: which stripes can
@@ -46,6 +48,13 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
 /* Parity of that lane, which claimed the range, is in its place. */
 void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
                             struct xd_range range);
+
+/* Bytes are stored, or parity in their place. */
+void xd_coded_written_locked(struct xd_engine *e, struct xd_range range);
+
+/* From when on the last shards of a stripe are late depots with parity hold them as
+ * their own do.  Returns when it is to be called again. */
+xd_usec xd_coded_watch_locked(struct xd_engine *e);
 
 /* The request has ended, and the scheduler knows that. */
 void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane);
@@ -67,8 +76,11 @@ void xd_coded_stop_locked(struct xd_engine *e);
 void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
                              unsigned parity);
 
-/* Whether requests for parity that run may yet leave some for the byte. */
+/* No depot can be asked for the byte.  Whether requests for parity that run may yet
+ * leave some for it; and whether parity was taken from the place of data that depots
+ * still hold. */
 bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte);
+bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte);
 
 /* Of the stripe that has the byte: how many of its shards are here, or may be had;
  * and *out the stripe.  Without one 0, and *out is NULL. */

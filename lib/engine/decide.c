@@ -523,6 +523,8 @@ static bool obey_locked(struct xd_engine *e,
             wait_locked(e, XD_NEVER);
             return false;
         }
+        if (xd_coded_spares_locked(e, action->range.begin))
+            return true;
         if (xd_blame_ask_another_locked(e, action->range.begin) ||
             xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
             return true;
@@ -677,8 +679,12 @@ static void decide_locked(struct xd_engine *e)
 
 void xd_decide_locked(struct xd_engine *e)
 {
+    xd_usec late;
+
     xd_readers_end_waits_locked(e);
     xd_via_watch_locked(e, xd_now());
+    late = xd_coded_watch_locked(e);
     decide_locked(e);
-    e->decisions.until = xd_readers_until_locked(e, e->decisions.until);
+    e->decisions.until =
+        xd_earlier(late, xd_readers_until_locked(e, e->decisions.until));
 }

@@ -35,6 +35,7 @@ struct job {
     size_t n_steps, capacity;
     struct check before[XD_SHARDS_MAX], after[XD_SHARDS_MAX];
     unsigned n_before, n_after;
+    unsigned n_coded;      /* shards of which all is to be decoded */
     unsigned char *buffer; /* k slices, and as many for what is decoded */
 
     int rc; /* negative: as `error` says */
@@ -57,6 +58,17 @@ bool xd_decode_can_work_locked(const struct xd_engine *e)
 
 /* ---- what is to be done ---- */
 
+/* Where `len` bytes of a shard at a position lie in the file, as far as it has
+ * them. */
+static struct xd_range place_of(const struct job *j, unsigned number,
+                                uint64_t at, uint64_t len)
+{
+    const uint64_t begin =
+        j->shape.range.begin + number * j->shape.shard_bytes + at;
+
+    return xd_range_clip((struct xd_range){begin, begin + len}, j->shape.range);
+}
+
 /* The hashes of what lies in the places of data: of whole shards of parity, and of
  * the data that is to come out instead. */
 static void find_checks_locked(const struct xd_engine *e, struct job *j)
@@ -67,15 +79,19 @@ static void find_checks_locked(const struct xd_engine *e, struct job *j)
     for (unsigned i = 0; i < j->shape.k; i++) {
         struct xd_coded_run run;
 
+        if (!xd_stripes_is_coded(&e->coded.stripes, j->stripe, i))
+            continue;
+        j->n_coded++;
+        j->after[j->n_after] =
+            (struct check){place_of(j, i, 0, j->shape.shard_bytes), i, 0,
+                           xd_stripe_sha256(f, m, i)};
+        j->n_after += j->after[j->n_after].sha256 != NULL;
         if (!xd_stripes_is_whole(&e->coded.stripes, j->stripe, i, &run))
             continue;
         j->before[j->n_before] =
             (struct check){run.range, run.parity, run.depot,
                            xd_stripe_sha256(f, m, run.parity)};
         j->n_before += j->before[j->n_before].sha256 != NULL;
-        j->after[j->n_after] =
-            (struct check){run.range, i, run.depot, xd_stripe_sha256(f, m, i)};
-        j->n_after += j->after[j->n_after].sha256 != NULL;
     }
 }
 
@@ -98,17 +114,6 @@ static int find_steps_locked(const struct xd_engine *e, struct job *j)
 }
 
 /* ---- without the lock ---- */
-
-/* Where `len` bytes of a shard at a position lie in the file, as far as it has
- * them. */
-static struct xd_range place_of(const struct job *j, unsigned number,
-                                uint64_t at, size_t len)
-{
-    const uint64_t begin =
-        j->shape.range.begin + number * j->shape.shard_bytes + at;
-
-    return xd_range_clip((struct xd_range){begin, begin + len}, j->shape.range);
-}
 
 /* Of each shard, or what lies in its place; NULL: there is nothing, which is
  * zeros. */
@@ -278,9 +283,15 @@ static unsigned only_parity(const struct job *j)
     return only;
 }
 
-/* All shards are what the manifest says, and yet what it says comes not out. */
+/* What comes out is not as it is to be.  Where all shards are what the manifest says,
+ * that is so however often; else it is tried once more, with whole shards of parity
+ * that can be proved each. */
 static void give_up_locked(struct xd_engine *e, const struct job *j)
 {
+    if (j->n_before < j->n_coded && !e->coded.are_apart[j->stripe]) {
+        e->coded.are_apart[j->stripe] = true;
+        return;
+    }
     xd_engine_log_locked(
         e, XD_LOG_WARN,
         "stripe %llu: its parity is not that of its data: shard %u is "
@@ -315,7 +326,8 @@ static void give_locked(struct xd_engine *e, struct job *j)
     else if (j->unfit)
         give_up_locked(e, j);
     while (j->rc == 0 && !xd_engine_is_over_locked(e) &&
-           xd_stripes_take_of(&e->coded.stripes, j->stripe, &run)) {
+           xd_stripes_take_in(&e->coded.stripes, j->stripe, j->shape.range,
+                              &run)) {
         if (is_good && !e->depots.list[run.depot]->is_banned)
             accept_locked(e, &run);
         else

@@ -13,6 +13,8 @@ void xd_stripes_fini(struct xd_stripes *s)
     for (size_t i = 0; i < s->n_open; i++)
         xd_free(s->open[i].runs);
     xd_free(s->open);
+    xd_free(s->waiting);
+    xd_free(s->has_waited);
     xd_free(s->list);
     *s = (struct xd_stripes){0};
 }
@@ -194,32 +196,43 @@ bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, size_t *out_stripe,
     return true;
 }
 
+/* Where the positions of a run are in the shard of data of that number. */
+static struct xd_range run_in(const struct xd_stripe_shape *shape,
+                              unsigned number, const struct xd_coded_run *run)
+{
+    return xd_stripes_beside(shape, number, run->range);
+}
+
 struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
                                        size_t stripe, unsigned parity,
                                        struct xd_range r)
 {
+    const struct xd_stripe_shape *shape = &s->list[stripe];
     const struct xd_open_stripe *o = find_open(s, stripe);
+    unsigned number;
     bool has_moved = true;
 
-    /* As far as runs reach that begin at or before it. */
-    while (o && has_moved && !xd_range_is_empty(r)) {
+    if (!o || xd_range_is_empty(r))
+        return r;
+    (void)xd_stripes_shard(shape, r.begin, &number);
+    while (has_moved && !xd_range_is_empty(r)) {
         has_moved = false;
         for (size_t i = 0; i < o->n_runs; i++) {
-            const struct xd_coded_run *run = &o->runs[i];
+            const struct xd_range run = run_in(shape, number, &o->runs[i]);
 
-            if (run->parity != parity || run->range.begin > r.begin ||
-                run->range.end <= r.begin)
+            if (o->runs[i].parity != parity || run.begin > r.begin ||
+                run.end <= r.begin)
                 continue;
-            r.begin = run->range.end;
+            r.begin = run.end;
             has_moved = true;
         }
     }
-    for (size_t i = 0; o && i < o->n_runs; i++) {
-        const struct xd_coded_run *run = &o->runs[i];
+    for (size_t i = 0; i < o->n_runs; i++) {
+        const struct xd_range run = run_in(shape, number, &o->runs[i]);
 
-        if (run->parity == parity && run->range.begin > r.begin &&
-            run->range.begin < r.end)
-            r.end = run->range.begin;
+        if (o->runs[i].parity == parity && run.begin > r.begin &&
+            run.begin < r.end)
+            r.end = run.begin;
     }
     if (r.begin > r.end)
         r.begin = r.end;
@@ -227,12 +240,14 @@ struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
 }
 
 static bool take_from(struct xd_stripes *s, struct xd_open_stripe *o,
-                      unsigned depot, struct xd_coded_run *out)
+                      unsigned depot, struct xd_range r,
+                      struct xd_coded_run *out)
 {
     for (size_t i = 0; i < o->n_runs; i++) {
         const struct xd_coded_run *run = &o->runs[i];
 
-        if (run->fetch != XD_STORED ||
+        if (run->fetch != XD_STORED || run->range.begin < r.begin ||
+            run->range.begin >= r.end ||
             (depot != XD_STORED && run->depot != depot))
             continue;
         *out = *run;
@@ -260,21 +275,34 @@ bool xd_stripes_take(struct xd_stripes *s, unsigned depot, struct xd_range but,
 
         *out_stripe = s->open[i].number;
         if (xd_range_is_empty(xd_range_clip(range, but)) &&
-            take_from(s, &s->open[i], depot, out))
+            take_from(s, &s->open[i], depot, range, out))
             return true;
     }
     return false;
 }
 
-bool xd_stripes_take_of(struct xd_stripes *s, size_t stripe,
+bool xd_stripes_take_in(struct xd_stripes *s, size_t stripe, struct xd_range r,
                         struct xd_coded_run *out)
 {
     struct xd_open_stripe *o = find_open(s, stripe);
 
-    return o && take_from(s, o, XD_STORED, out);
+    return o && take_from(s, o, XD_STORED, r, out);
 }
 
-/* ---- decoding ---- */
+bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
+                         struct xd_coded_run *out)
+{
+    const struct xd_open_stripe *o = find_open(s, stripe);
+
+    for (; o && *i < o->n_runs; ++*i)
+        if (o->runs[*i].fetch == XD_STORED) {
+            *out = o->runs[*i];
+            return true;
+        }
+    return false;
+}
+
+/* ---- what is there ---- */
 
 /* The stored run that has the byte; NULL: it is data, or missing. */
 static const struct xd_coded_run *stored_at(const struct xd_open_stripe *o,
@@ -295,6 +323,7 @@ static bool has_stored(const struct xd_open_stripe *o)
     return false;
 }
 
+/* `o` may be NULL: it is not open. */
 static bool has_come(const struct xd_open_stripe *o, struct xd_range range,
                      const struct xd_ledger *l)
 {
@@ -304,13 +333,115 @@ static bool has_come(const struct xd_open_stripe *o, struct xd_range range,
         range.begin = xd_ledger_first_gap(l, XD_BYTES_STORED, range);
         if (range.begin == range.end)
             return true;
-        run = stored_at(o, range.begin);
+        run = o ? stored_at(o, range.begin) : NULL;
         if (!run)
             return false;
         range.begin = run->range.end;
     }
     return true;
 }
+
+/* ---- late shards ---- */
+
+bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
+                             const struct xd_ledger *l, unsigned *number,
+                             struct xd_range *out)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    const struct xd_open_stripe *o = find_open(s, stripe);
+
+    for (; *number < shape->k; ++*number) {
+        *out = shard_range(shape, *number);
+        if (!has_come(o, *out, l))
+            return true;
+    }
+    return false;
+}
+
+static unsigned count_lacking(const struct xd_stripes *s, size_t stripe,
+                              const struct xd_ledger *l)
+{
+    struct xd_range range;
+    unsigned n = 0;
+
+    for (unsigned i = 0; xd_stripes_next_lacking(s, stripe, l, &i, &range); i++)
+        n++;
+    return n;
+}
+
+static bool has_before(const struct xd_open_stripe *o, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (o->runs[j].parity == o->runs[i].parity)
+            return true;
+    return false;
+}
+
+/* How many shards of parity take the place of none. */
+static unsigned count_spare(const struct xd_stripes *s, size_t stripe)
+{
+    const struct xd_open_stripe *o = find_open(s, stripe);
+    unsigned n = s->list[stripe].n - s->list[stripe].k;
+
+    for (size_t i = 0; o && i < o->n_runs; i++)
+        n -= !has_before(o, i);
+    return n;
+}
+
+/* Whether some shards are not there, and there is parity for each of them: where
+ * there is less, what is only late would take it from what is lost. */
+static bool lacks_few(const struct xd_stripes *s, size_t stripe,
+                      const struct xd_ledger *l)
+{
+    const unsigned n = count_lacking(s, stripe, l);
+
+    return n > 0 && n <= count_spare(s, stripe);
+}
+
+static int wait_for_last(struct xd_stripes *s, size_t stripe, xd_usec now)
+{
+    struct xd_waiting_stripe *list =
+        xd_grow(s->waiting, s->n_waiting, &s->waiting_capacity, sizeof *list);
+
+    if (list)
+        s->waiting = list;
+    if (!s->has_waited)
+        s->has_waited = xd_alloc(s->n, sizeof *s->has_waited);
+    if (!list || !s->has_waited)
+        return XD_E_NOMEM;
+    s->has_waited[stripe] = true;
+    list[s->n_waiting++] = (struct xd_waiting_stripe){stripe, now};
+    return 0;
+}
+
+int xd_stripes_look(struct xd_stripes *s, size_t stripe,
+                    const struct xd_ledger *l, xd_usec now)
+{
+    if ((s->has_waited && s->has_waited[stripe]) || !lacks_few(s, stripe, l))
+        return 0;
+    return wait_for_last(s, stripe, now);
+}
+
+size_t xd_stripes_next_late(struct xd_stripes *s, const struct xd_ledger *l,
+                            xd_usec now, xd_usec *out_at)
+{
+    *out_at = XD_NEVER;
+    while (s->first_waiting < s->n_waiting) {
+        const struct xd_waiting_stripe *w = &s->waiting[s->first_waiting];
+
+        if (now < w->since + XD_STRIPES_LATE) {
+            *out_at = w->since + XD_STRIPES_LATE;
+            return XD_NO_STRIPE;
+        }
+        s->first_waiting++;
+        if (lacks_few(s, w->number, l))
+            return w->number;
+        s->has_waited[w->number] = false;
+    }
+    return XD_NO_STRIPE;
+}
+
+/* ---- decoding ---- */
 
 /* Whether a piece that is here as a whole is not proved yet: it may be wrong. */
 static bool is_in_doubt(struct xd_range range, const struct xd_ledger *l,
@@ -374,6 +505,20 @@ bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
         out->lost[out->n_lost++] = number;
     }
     return true;
+}
+
+bool xd_stripes_is_coded(const struct xd_stripes *s, size_t stripe,
+                         unsigned number)
+{
+    const struct xd_open_stripe *o = find_open(s, stripe);
+    struct xd_range rest = shard_range(&s->list[stripe], number);
+    const struct xd_coded_run *run;
+
+    if (!o || xd_range_is_empty(rest))
+        return false;
+    while (!xd_range_is_empty(rest) && (run = stored_at(o, rest.begin)))
+        rest.begin = run->range.end;
+    return xd_range_is_empty(rest);
 }
 
 bool xd_stripes_is_whole(const struct xd_stripes *s, size_t stripe,

@@ -28,6 +28,7 @@
 
 #include "base/range.h"
 #include "base/shards.h"
+#include "base/time.h"
 
 struct xd_ledger;
 struct xd_pieces;
@@ -37,7 +38,7 @@ struct xd_pieces;
 struct xd_stripe_shape {
     struct xd_range range; /* of the file: its data */
     uint64_t shard_bytes;
-    unsigned k;
+    unsigned k, n;
 };
 
 /* Parity in the place of data. */
@@ -57,6 +58,11 @@ struct xd_open_stripe {
     size_t n_runs, capacity;
 };
 
+struct xd_waiting_stripe {
+    size_t number;
+    xd_usec since;
+};
+
 struct xd_stripes {
     /* Set by its user: ascending, and disjoint. */
     struct xd_stripe_shape *list;
@@ -65,6 +71,10 @@ struct xd_stripes {
     /* Its own. */
     struct xd_open_stripe *open;
     size_t n_open, capacity;
+    struct xd_waiting_stripe *waiting; /* for their last shards, in the order in
+                                          which they began to, each once */
+    size_t first_waiting, n_waiting, waiting_capacity;
+    bool *has_waited; /* of each stripe; NULL: none has */
 };
 
 /* Frees the list, too. */
@@ -96,7 +106,8 @@ int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
 bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, size_t *out_stripe,
                     struct xd_coded_run *out);
 
-/* The first part of `r` that no run has that parity in; empty: there is none. */
+/* The first part of `r`, which lies in one shard, at whose positions no run has that
+ * parity; empty: there is none. */
 struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
                                        size_t stripe, unsigned parity,
                                        struct xd_range r);
@@ -109,9 +120,36 @@ bool xd_stripes_is_asked(const struct xd_stripes *s, size_t stripe);
 bool xd_stripes_take(struct xd_stripes *s, unsigned depot, struct xd_range but,
                      size_t *out_stripe, struct xd_coded_run *out);
 
-/* Likewise, of this stripe: it is decoded, or is to come anew. */
-bool xd_stripes_take_of(struct xd_stripes *s, size_t stripe,
+/* Likewise, of this stripe, that begins within `r`. */
+bool xd_stripes_take_in(struct xd_stripes *s, size_t stripe, struct xd_range r,
                         struct xd_coded_run *out);
+
+/* Run number *i of those that are stored, or one behind it; false: there is none. */
+bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
+                         struct xd_coded_run *out);
+
+/* ---- late shards ---- */
+
+/* So long a stripe waits for its last shards, where it has parity for all of them:
+ * then they are late, and depots with parity count as theirs. */
+#define XD_STRIPES_LATE XD_SECOND
+
+/* More of the stripe is there, or parity in its place.  Errors: NOMEM. */
+int xd_stripes_look(struct xd_stripes *s, size_t stripe,
+                    const struct xd_ledger *l, xd_usec now);
+
+/* A stripe whose last shards are late, each once as a rule; XD_NO_STRIPE: none is
+ * before *out_at. */
+size_t xd_stripes_next_late(struct xd_stripes *s, const struct xd_ledger *l,
+                            xd_usec now, xd_usec *out_at);
+
+/* From `number` on, the first shard of data that is not there, nor parity in its
+ * place; false: there is none. */
+bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
+                             const struct xd_ledger *l, unsigned *number,
+                             struct xd_range *out);
+
+/* ---- decoding ---- */
 
 /* A stripe that can be decoded: what of it is not stored as data is as parity, and
  * what pieces of it can be proved without that is.  XD_NO_STRIPE: none can. */
@@ -130,6 +168,11 @@ struct xd_stripe_step {
 /* The step that begins at that position of a stripe; false: it ends there. */
 bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
                           uint64_t begin, struct xd_stripe_step *out);
+
+/* Whether parity, of whatever shards, is in all of the place of that shard of data:
+ * what comes out can be proved by its hash. */
+bool xd_stripes_is_coded(const struct xd_stripes *s, size_t stripe,
+                         unsigned number);
 
 /* Whether all of a shard of parity lies in the place of that shard of data, from
  * one depot: then it can be proved by its hash. */

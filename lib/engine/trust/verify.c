@@ -229,6 +229,7 @@ static void complete_locked(struct xd_engine *e, size_t i,
 void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
                               const struct xd_piece_hash *hash)
 {
+    const struct xd_range written = range;
     struct xd_verify *v = &e->verify;
     struct xd_range ready;
     size_t i;
@@ -239,6 +240,7 @@ void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
         else
             complete_locked(e, i, hash);
     }
+    xd_coded_written_locked(e, written);
     if (v->queue_n > 0 || e->coded.stripes.n_open > 0)
         xd_cond_signal(&e->bytes_ready);
 }

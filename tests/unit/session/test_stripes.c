@@ -18,8 +18,8 @@ static void setup(void)
     stripes.list = xd_alloc(2, sizeof *stripes.list);
     ck_assert_ptr_nonnull(stripes.list);
     stripes.n = 2;
-    stripes.list[0] = (struct xd_stripe_shape){{1000, 1300}, 100, 3};
-    stripes.list[1] = (struct xd_stripe_shape){{1300, 1450}, 100, 3};
+    stripes.list[0] = (struct xd_stripe_shape){{1000, 1300}, 100, 3, 5};
+    stripes.list[1] = (struct xd_stripe_shape){{1300, 1450}, 100, 3, 5};
 }
 
 static void teardown(void)
@@ -131,8 +131,8 @@ START_TEST(a_stripe_is_open_while_parity_comes_or_is_there)
     deliver(4, 9, 1000, 1100);
     ck_assert(xd_stripes_is_open(&stripes, 0));
     ck_assert(!xd_stripes_is_asked(&stripes, 0));
-    ck_assert(!xd_stripes_take_of(&stripes, 1, &run));
-    ck_assert(xd_stripes_take_of(&stripes, 0, &run));
+    ck_assert(!xd_stripes_take_in(&stripes, 1, stripes.list[1].range, &run));
+    ck_assert(xd_stripes_take_in(&stripes, 0, stripes.list[0].range, &run));
     ck_assert(!xd_stripes_is_open(&stripes, 0));
 }
 END_TEST
@@ -292,6 +292,106 @@ START_TEST(what_a_depot_has_delivered_can_be_taken_out)
 }
 END_TEST
 
+/* Of the first stripe shard 0 is there, then also shard 1. */
+START_TEST(shards_are_late_a_while_after_all_others_came)
+{
+    struct xd_range range;
+    unsigned number = 0;
+    xd_usec at;
+
+    write_data(1000, 1100);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE - 1, &at),
+        XD_NO_STRIPE);
+    ck_assert_uint_eq(at, 5 + XD_STRIPES_LATE);
+    write_data(1100, 1200);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 9), 0);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at), 0);
+    ck_assert(xd_stripes_next_lacking(&stripes, 0, &ledger, &number, &range));
+    ck_assert_uint_eq(number, 2);
+    expect_range(range, 1200, 1300);
+    number++;
+    ck_assert(!xd_stripes_next_lacking(&stripes, 0, &ledger, &number, &range));
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
+        XD_NO_STRIPE);
+    ck_assert_uint_eq(at, XD_NEVER);
+}
+END_TEST
+
+START_TEST(a_stripe_that_has_come_meanwhile_has_no_late_shards)
+{
+    xd_usec at;
+
+    write_data(1000, 1200);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    write_data(1200, 1300);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
+        XD_NO_STRIPE);
+}
+END_TEST
+
+/* There are two of parity: one is in the place of shard 0. */
+START_TEST(no_more_shards_are_late_than_there_is_parity_for)
+{
+    xd_usec at;
+
+    deliver(3, 9, 1000, 1100);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
+        XD_NO_STRIPE);
+    write_data(1100, 1200);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at), 0);
+}
+END_TEST
+
+START_TEST(where_parity_is_used_meanwhile_it_waits_again)
+{
+    xd_usec at;
+
+    write_data(1000, 1100);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    begin(1, 3, 9, 1100, 1150);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
+        XD_NO_STRIPE);
+    write_data(1100, 1200);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 7), 0);
+    ck_assert_uint_eq(
+        xd_stripes_next_late(&stripes, &ledger, 7 + XD_STRIPES_LATE, &at), 0);
+}
+END_TEST
+
+/* Parity that takes the place of a byte of one shard is used at that position. */
+START_TEST(parity_is_used_at_a_position_whatever_it_takes_the_place_of)
+{
+    deliver(3, 9, 1000, 1020);
+    expect_range(
+        xd_stripes_next_unused(&stripes, 0, 3, (struct xd_range){1200, 1300}),
+        1220, 1300);
+    expect_range(
+        xd_stripes_next_unused(&stripes, 0, 3, (struct xd_range){1210, 1300}),
+        1220, 1300);
+}
+END_TEST
+
+START_TEST(a_shard_is_coded_if_parity_is_in_all_of_its_place)
+{
+    deliver(3, 8, 1100, 1150);
+    ck_assert(!xd_stripes_is_coded(&stripes, 0, 1));
+    deliver(4, 9, 1150, 1200);
+    ck_assert(xd_stripes_is_coded(&stripes, 0, 1));
+    ck_assert(!xd_stripes_is_coded(&stripes, 0, 0));
+    ck_assert(!xd_stripes_is_coded(&stripes, 1, 2));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("stripes");
@@ -310,5 +410,12 @@ int main(void)
     tcase_add_test(t, a_shard_is_whole_if_all_of_it_is_of_one_depot);
     tcase_add_test(t, in_the_place_of_a_short_shard_none_is_whole);
     tcase_add_test(t, what_a_depot_has_delivered_can_be_taken_out);
+    tcase_add_test(t, shards_are_late_a_while_after_all_others_came);
+    tcase_add_test(t, a_stripe_that_has_come_meanwhile_has_no_late_shards);
+    tcase_add_test(t, no_more_shards_are_late_than_there_is_parity_for);
+    tcase_add_test(t, where_parity_is_used_meanwhile_it_waits_again);
+    tcase_add_test(t,
+                   parity_is_used_at_a_position_whatever_it_takes_the_place_of);
+    tcase_add_test(t, a_shard_is_coded_if_parity_is_in_all_of_its_place);
     return run_suite("stripes", t);
 }
