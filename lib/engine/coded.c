@@ -46,6 +46,41 @@ static void drop_useless(struct xd_engine *e)
     }
 }
 
+static bool fails(const struct xd_depot *d)
+{
+    return d->state == XD_DEPOT_FAILED || d->state == XD_DEPOT_PAUSED ||
+           (d->failures > 0 && d->bytes_received == 0);
+}
+
+static bool holds(const void *engine, struct xd_range range)
+{
+    const struct xd_engine *e = engine;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+        const struct xd_depot_source *s = xd_depot_source(d, range);
+
+        if (s && !s->is_parity && !fails(d))
+            return true;
+    }
+    return false;
+}
+
+static bool has_parity(const void *engine, size_t stripe, unsigned parity)
+{
+    const struct xd_engine *e = engine;
+    const uint64_t begin = e->coded.stripes.list[stripe].range.begin;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        const struct xd_depot *d = e->depots.list[i];
+        const struct xd_depot_source *s = xd_depot_parity(d, begin);
+
+        if (s && xd_source_parity(s).number == parity && !fails(d))
+            return true;
+    }
+    return false;
+}
+
 int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
 {
     const struct xd_model_rare *rare =
@@ -55,16 +90,18 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
     if (rare->n_stripes == 0 || c->stripes.list)
         return 0;
     c->stripes.list = xd_alloc(rare->n_stripes, sizeof *c->stripes.list);
-    c->models = xd_alloc(rare->n_stripes, sizeof *c->models);
-    c->are_apart = xd_alloc(rare->n_stripes, sizeof *c->are_apart);
-    if (!c->stripes.list || !c->models || !c->are_apart)
+    c->of = xd_alloc(rare->n_stripes, sizeof *c->of);
+    if (!c->stripes.list || !c->of)
         return xd_fail_nomem(err);
+    c->stripes.world = e;
+    c->stripes.holds = holds;
+    c->stripes.has_parity = has_parity;
     for (size_t i = 0; i < rare->n_stripes; i++) {
         const struct xd_model_stripe *m = &rare->stripes[i];
 
         if (!is_of_use(e, m))
             continue;
-        c->models[c->stripes.n] = m;
+        c->of[c->stripes.n].model = m;
         c->stripes.list[c->stripes.n++] =
             (struct xd_stripe_shape){data_of(m), m->shard_bytes, m->k, m->n};
     }
@@ -75,10 +112,8 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
 void xd_coded_fini(struct xd_coded *c)
 {
     xd_stripes_fini(&c->stripes);
-    xd_free(c->models);
-    xd_free(c->are_apart);
-    c->models = NULL;
-    c->are_apart = NULL;
+    xd_free(c->of);
+    c->of = NULL;
 }
 
 /* ---- which depots can be asked ---- */
@@ -145,7 +180,7 @@ static void report_others_locked(struct xd_engine *e, size_t stripe,
         if (!s)
             continue;
         if (xd_source_parity(s).number != parity) {
-            if (e->coded.are_apart[stripe])
+            if (e->coded.of[stripe].is_apart)
                 report_unused_locked(e, stripe, d, own_range, report);
             continue;
         }
@@ -171,7 +206,26 @@ static void give_back_locked(struct xd_engine *e, size_t stripe,
     }
 }
 
+/* Whatever was lent of parity that takes the place of none. */
+static void hold_again_locked(struct xd_engine *e, size_t stripe,
+                              struct xd_range shard)
+{
+    for (size_t i = 0; i < e->depots.n; i++)
+        if (xd_depot_parity(e->depots.list[i], shard.begin))
+            report_unused_locked(e, stripe, e->depots.list[i], shard,
+                                 xd_report_holds_locked);
+}
+
 /* ---- requests ---- */
+
+/* Its parity is kept for others, which is a request that ends before it begins. */
+static void refuse_locked(struct xd_engine *e, const struct xd_depot *depot,
+                          struct xd_lane *lane, size_t stripe)
+{
+    e->coded.of[stripe].has_refused = true;
+    lane->stop = true;
+    report_gaps_locked(e, depot, lane->range, xd_report_lent_locked);
+}
 
 bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
                            struct xd_lane *lane)
@@ -194,16 +248,20 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
     lane->is_cut = run.range.end < lane->range.end;
     lane->range = run.range;
     lane->end = run.range.end;
+    if (!xd_stripes_may_begin(s, stripe, &e->ledger, &run)) {
+        refuse_locked(e, depot, lane, stripe);
+        return false;
+    }
     if (xd_stripes_begin(s, stripe, &run) < 0) {
         xd_engine_fail_nomem_locked(e);
         return true;
     }
     report_others_locked(e, stripe, run.parity, run.range,
-                         xd_report_lost_locked);
+                         xd_report_lent_locked);
     xd_engine_log_locked(
         e, XD_LOG_DEBUG, "%s: shard %u of stripe %llu in the place of shard %u",
         depot->host, run.parity,
-        (unsigned long long)e->coded.models[stripe]->number, number);
+        (unsigned long long)e->coded.of[stripe].model->number, number);
     return true;
 }
 
@@ -276,8 +334,11 @@ void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
     struct xd_coded_run run;
     size_t stripe;
 
-    if (xd_stripes_end(&e->coded.stripes, lane->fetch, &stripe, &run))
-        give_back_locked(e, stripe, &run);
+    if (!xd_stripes_end(&e->coded.stripes, lane->fetch, &stripe, &run))
+        return;
+    give_back_locked(e, stripe, &run);
+    if (e->coded.of[stripe].has_refused)
+        hold_again_locked(e, stripe, run.range);
 }
 
 /* ---- what does not count ---- */
@@ -346,25 +407,6 @@ bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte)
            xd_stripes_is_asked(&e->coded.stripes, stripe);
 }
 
-static bool fails(const struct xd_depot *d)
-{
-    return d->state == XD_DEPOT_FAILED || d->state == XD_DEPOT_PAUSED ||
-           (d->failures > 0 && d->bytes_received == 0);
-}
-
-/* Whether a depot that does not fail holds the range itself. */
-static bool has_holder(const struct xd_engine *e, struct xd_range range)
-{
-    for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_depot *d = e->depots.list[i];
-        const struct xd_depot_source *s = xd_depot_source(d, range);
-
-        if (s && !s->is_parity && !fails(d))
-            return true;
-    }
-    return false;
-}
-
 /* No parity takes the place of that range, of one shard, again. */
 static void forbid_locked(struct xd_engine *e, struct xd_range range)
 {
@@ -384,9 +426,15 @@ bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte)
 
     if (stripe == XD_NO_STRIPE)
         return false;
+    if (e->coded.of[stripe].has_refused) {
+        e->coded.of[stripe].has_refused = false;
+        hold_again_locked(e, stripe,
+                          xd_stripes_shard(&s->list[stripe], byte, &number));
+        return true;
+    }
     for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
         shard = xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
-        if (!has_holder(e, shard))
+        if (!holds(e, shard))
             continue;
         while (xd_stripes_take_in(s, stripe, shard, &run))
             xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
@@ -398,31 +446,16 @@ bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte)
 
 /* ---- for people ---- */
 
-/* Whether a depot that has not failed has the shard; of data none of its range. */
-static bool can_be_had(const struct xd_engine *e,
-                       const struct xd_stripe_shape *shape, unsigned number)
+static bool can_be_had(const struct xd_engine *e, size_t stripe,
+                       unsigned number)
 {
-    const struct xd_range range =
-        number < shape->k
-            ? xd_stripes_beside(
-                  shape, number,
-                  (struct xd_range){shape->range.begin,
-                                    shape->range.begin + shape->shard_bytes})
-            : shape->range;
+    const struct xd_stripe_shape *shape = &e->coded.stripes.list[stripe];
+    struct xd_range range;
 
-    if (number < shape->k && xd_ledger_has(&e->ledger, XD_BYTES_STORED, range))
-        return true;
-    for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_depot *d = e->depots.list[i];
-        const struct xd_depot_source *s = number < shape->k
-                                              ? xd_depot_source(d, range)
-                                              : xd_depot_parity(d, range.begin);
-
-        if (!fails(d) && s && s->is_parity == (number >= shape->k) &&
-            (!s->is_parity || xd_source_parity(s).number == number))
-            return true;
-    }
-    return false;
+    if (number >= shape->k)
+        return has_parity(e, stripe, number);
+    range = xd_stripes_data(shape, number);
+    return xd_ledger_has(&e->ledger, XD_BYTES_STORED, range) || holds(e, range);
 }
 
 unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
@@ -431,9 +464,9 @@ unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
     const size_t stripe = xd_stripes_find(&e->coded.stripes, byte);
     unsigned n = 0;
 
-    *out = stripe == XD_NO_STRIPE ? NULL : e->coded.models[stripe];
+    *out = stripe == XD_NO_STRIPE ? NULL : e->coded.of[stripe].model;
     for (unsigned i = 0; *out && i < (*out)->n; i++)
-        n += can_be_had(e, &e->coded.stripes.list[stripe], i);
+        n += can_be_had(e, stripe, i);
     return n;
 }
 

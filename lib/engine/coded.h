@@ -27,11 +27,15 @@ struct xd_error;
 struct xd_lane;
 struct xd_model_stripe;
 
+struct xd_coded_stripe {
+    const struct xd_model_stripe *model;
+    bool is_apart;    /* what takes the place of a shard comes from one depot */
+    bool has_refused; /* a request was not made, and its depot was lent */
+};
+
 struct xd_coded {
     struct xd_stripes stripes;
-    const struct xd_model_stripe **models; /* of each stripe */
-    bool *are_apart; /* likewise: what takes the place of a shard comes from one
-                        depot */
+    struct xd_coded_stripe *of; /* each of them */
 };
 
 /* Once what is wanted is known, and before the scheduler is made: which stripes can
@@ -77,8 +81,8 @@ void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
                              unsigned parity);
 
 /* No depot can be asked for the byte.  Whether requests for parity that run may yet
- * leave some for it; and whether parity was taken from the place of data that depots
- * still hold. */
+ * leave some for it; and whether some can be asked for now, since it was kept for
+ * others, or taken from the place of data that depots still hold. */
 bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte);
 bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte);
 

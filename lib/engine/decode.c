@@ -73,7 +73,7 @@ static struct xd_range place_of(const struct job *j, unsigned number,
  * the data that is to come out instead. */
 static void find_checks_locked(const struct xd_engine *e, struct job *j)
 {
-    const struct xd_model_stripe *m = e->coded.models[j->stripe];
+    const struct xd_model_stripe *m = e->coded.of[j->stripe].model;
     const struct xd_model_file *f = &e->depots.manifest->files[e->depots.file];
 
     for (unsigned i = 0; i < j->shape.k; i++) {
@@ -263,7 +263,7 @@ static void blame_locked(struct xd_engine *e, const struct job *j)
             "%s: delivered wrong bytes: shard %u of stripe %llu does not match "
             "its sha-256",
             d->shown_url, j->wrong->number,
-            (unsigned long long)e->coded.models[j->stripe]->number);
+            (unsigned long long)e->coded.of[j->stripe].model->number);
     xd_blame_ban_locked(e, d->number, &why);
 }
 
@@ -288,15 +288,15 @@ static unsigned only_parity(const struct job *j)
  * that can be proved each. */
 static void give_up_locked(struct xd_engine *e, const struct job *j)
 {
-    if (j->n_before < j->n_coded && !e->coded.are_apart[j->stripe]) {
-        e->coded.are_apart[j->stripe] = true;
+    if (j->n_before < j->n_coded && !e->coded.of[j->stripe].is_apart) {
+        e->coded.of[j->stripe].is_apart = true;
         return;
     }
     xd_engine_log_locked(
         e, XD_LOG_WARN,
         "stripe %llu: its parity is not that of its data: shard %u is "
         "decoded to other bytes than its sha-256 is of; it is not used",
-        (unsigned long long)e->coded.models[j->stripe]->number,
+        (unsigned long long)e->coded.of[j->stripe].model->number,
         j->unfit->number);
     xd_coded_give_up_locked(e, j->stripe, only_parity(j));
 }
@@ -336,7 +336,7 @@ static void give_locked(struct xd_engine *e, struct job *j)
     if (is_good && j->rc == 0)
         xd_engine_log_locked(
             e, XD_LOG_DEBUG, "stripe %llu: decoded",
-            (unsigned long long)e->coded.models[j->stripe]->number);
+            (unsigned long long)e->coded.of[j->stripe].model->number);
     xd_engine_decide_later_locked(e);
 }
 
@@ -351,7 +351,7 @@ void xd_decode_work_locked(struct xd_engine *e)
     }
     j->stripe = ready_locked(e);
     j->shape = e->coded.stripes.list[j->stripe];
-    n = e->coded.models[j->stripe]->n;
+    n = e->coded.of[j->stripe].model->n;
     find_checks_locked(e, j);
     if (find_steps_locked(e, j) < 0)
         j->rc = xd_fail_nomem(&j->error);

@@ -66,6 +66,15 @@ void xd_report_lost_locked(struct xd_engine *e, unsigned depot,
                                                       .range = range});
 }
 
+void xd_report_lent_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range)
+{
+    xd_report_event_locked(e, (struct xd_sched_event){.kind = XD_EV_LOST,
+                                                      .depot = depot,
+                                                      .range = range,
+                                                      .is_lent = true});
+}
+
 void xd_report_holds_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range)
 {

@@ -30,6 +30,8 @@ void xd_report_rejected_locked(struct xd_engine *e, struct xd_range range);
 /* `depot` does not hold `range`; or does after all; or is not to be used. */
 void xd_report_lost_locked(struct xd_engine *e, unsigned depot,
                            struct xd_range range);
+void xd_report_lent_locked(struct xd_engine *e, unsigned depot,
+                           struct xd_range range);
 void xd_report_holds_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range);
 /* The depot, which may be a new one, has a source more, for so many requests at

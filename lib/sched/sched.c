@@ -497,8 +497,8 @@ int xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     int rc = event(s, ev);
 
-    if (rc == 0 && (ev->kind == XD_EV_REJECTED || ev->kind == XD_EV_LOST ||
-                    ev->kind == XD_EV_BANNED))
+    if (rc == 0 && (ev->kind == XD_EV_REJECTED || ev->kind == XD_EV_BANNED ||
+                    (ev->kind == XD_EV_LOST && !ev->is_lent)))
         xd_core_reconsider(s, ev->now);
     if (rc == 0 && s->is_out_of_memory)
         return XD_E_NOMEM;

@@ -30,8 +30,8 @@ size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte)
     return n > 0 && byte < s->list[n - 1].range.end ? n - 1 : XD_NO_STRIPE;
 }
 
-static struct xd_range shard_range(const struct xd_stripe_shape *shape,
-                                   unsigned number)
+struct xd_range xd_stripes_data(const struct xd_stripe_shape *shape,
+                                unsigned number)
 {
     const uint64_t before = number * shape->shard_bytes;
 
@@ -45,7 +45,7 @@ struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,
                                  uint64_t byte, unsigned *out_number)
 {
     *out_number = (unsigned)((byte - shape->range.begin) / shape->shard_bytes);
-    return shard_range(shape, *out_number);
+    return xd_stripes_data(shape, *out_number);
 }
 
 static uint64_t position_of(const struct xd_stripe_shape *shape, uint64_t byte)
@@ -341,6 +341,61 @@ static bool has_come(const struct xd_open_stripe *o, struct xd_range range,
     return true;
 }
 
+/* ---- who needs parity ---- */
+
+static bool is_asked_at(const struct xd_open_stripe *o, struct xd_range r)
+{
+    for (size_t i = 0; o && i < o->n_runs; i++)
+        if (o->runs[i].fetch != XD_STORED &&
+            !xd_range_is_empty(xd_range_clip(o->runs[i].range, r)))
+            return true;
+    return false;
+}
+
+/* Whether the shard has to be decoded at the positions of `r`, and no parity for
+ * that is there yet, or on its way. */
+static bool is_in_need(const struct xd_stripes *s, size_t stripe,
+                       const struct xd_ledger *l, unsigned number,
+                       struct xd_range r)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    const struct xd_open_stripe *o = find_open(s, stripe);
+    const struct xd_range beside = xd_stripes_beside(shape, number, r);
+
+    return !xd_range_is_empty(beside) && !has_come(o, beside, l) &&
+           !is_asked_at(o, beside) &&
+           !s->holds(s->world, xd_stripes_data(shape, number));
+}
+
+/* Whether no run has that parity at any position of `r`, and a depot has it. */
+static bool is_spare(const struct xd_stripes *s, size_t stripe, unsigned parity,
+                     struct xd_range r)
+{
+    const struct xd_range rest = xd_stripes_next_unused(s, stripe, parity, r);
+
+    return rest.begin == r.begin && rest.end == r.end &&
+           s->has_parity(s->world, stripe, parity);
+}
+
+bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
+                          const struct xd_ledger *l,
+                          const struct xd_coded_run *run)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    unsigned own, n_in_need = 0, n_spare = 0;
+    const struct xd_range shard =
+        xd_stripes_shard(shape, run->range.begin, &own);
+
+    if (!is_asked_at(find_open(s, stripe), run->range) &&
+        !s->holds(s->world, shard))
+        return true;
+    for (unsigned i = 0; i < shape->k; i++)
+        n_in_need += i != own && is_in_need(s, stripe, l, i, run->range);
+    for (unsigned i = shape->k; n_in_need > 0 && i < shape->n; i++)
+        n_spare += i != run->parity && is_spare(s, stripe, i, run->range);
+    return n_in_need <= n_spare;
+}
+
 /* ---- late shards ---- */
 
 bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
@@ -351,7 +406,7 @@ bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
     const struct xd_open_stripe *o = find_open(s, stripe);
 
     for (; *number < shape->k; ++*number) {
-        *out = shard_range(shape, *number);
+        *out = xd_stripes_data(shape, *number);
         if (!has_come(o, *out, l))
             return true;
     }
@@ -480,10 +535,10 @@ bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
     const struct xd_stripe_shape *shape = &s->list[stripe];
     const struct xd_open_stripe *o = find_open(s, stripe);
 
-    if (begin >= xd_range_length(shard_range(shape, 0)))
+    if (begin >= xd_range_length(xd_stripes_data(shape, 0)))
         return false;
     out->begin = begin;
-    out->end = xd_range_length(shard_range(shape, 0));
+    out->end = xd_range_length(xd_stripes_data(shape, 0));
     out->n_lost = 0;
     for (unsigned i = 0; i < shape->k; i++)
         out->present[i] = i;
@@ -511,7 +566,7 @@ bool xd_stripes_is_coded(const struct xd_stripes *s, size_t stripe,
                          unsigned number)
 {
     const struct xd_open_stripe *o = find_open(s, stripe);
-    struct xd_range rest = shard_range(&s->list[stripe], number);
+    struct xd_range rest = xd_stripes_data(&s->list[stripe], number);
     const struct xd_coded_run *run;
 
     if (!o || xd_range_is_empty(rest))
@@ -526,7 +581,7 @@ bool xd_stripes_is_whole(const struct xd_stripes *s, size_t stripe,
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
     const struct xd_open_stripe *o = find_open(s, stripe);
-    const struct xd_range range = shard_range(shape, number);
+    const struct xd_range range = xd_stripes_data(shape, number);
     struct xd_range rest = range;
 
     if (!o || xd_range_length(range) < shape->shard_bytes)

@@ -67,6 +67,11 @@ struct xd_stripes {
     /* Set by its user: ascending, and disjoint. */
     struct xd_stripe_shape *list;
     size_t n;
+    const void *world;
+    /* Whether a depot that does not fail holds those bytes of the file. */
+    bool (*holds)(const void *world, struct xd_range range);
+    /* Whether one has that shard of parity. */
+    bool (*has_parity)(const void *world, size_t stripe, unsigned parity);
 
     /* Its own. */
     struct xd_open_stripe *open;
@@ -83,9 +88,13 @@ void xd_stripes_fini(struct xd_stripes *s);
 /* The stripe that has the byte, or XD_NO_STRIPE. */
 size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte);
 
-/* What the shard of data has that the byte of the stripe is in, and its number. */
+/* What the shard of data has that the byte of the stripe is in, and its number; or
+ * that of a number. */
 struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,
                                  uint64_t byte, unsigned *out_number);
+
+struct xd_range xd_stripes_data(const struct xd_stripe_shape *shape,
+                                unsigned number);
 
 /* The bytes of shard `number` at the positions of `r`, which lies in one shard;
  * they may be none, as the last shards may be short. */
@@ -93,6 +102,12 @@ struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
                                   unsigned number, struct xd_range r);
 
 bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe);
+
+/* Whether it may: parity that other shards, which no depot holds, cannot do without
+ * is not for one that is only late, nor for a second request. */
+bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
+                          const struct xd_ledger *l,
+                          const struct xd_coded_run *run);
 
 /* A request for parity begins.  Errors: NOMEM. */
 int xd_stripes_begin(struct xd_stripes *s, size_t stripe,

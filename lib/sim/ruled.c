@@ -604,7 +604,7 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
             xd_rangeset_fini(&r->reported);
         xd_rules_put(r, ev->depot, r->size_is_unknown ? everything : ev->range,
                      ev->kind == XD_EV_HOLDS);
-        if (ev->kind == XD_EV_LOST)
+        if (ev->kind == XD_EV_LOST && !ev->is_lent)
             reconsider(r, ev->now);
         break;
     case XD_EV_JOINED:

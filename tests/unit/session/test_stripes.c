@@ -13,8 +13,28 @@ static struct xd_stripes stripes;
 static struct xd_ledger ledger;
 static struct xd_pieces pieces;
 
+/* Shards that no depot holds, and parity that none has, by their bits; of the first
+ * stripe. */
+static unsigned lost;
+
+static bool holds(const void *world, struct xd_range range)
+{
+    ck_assert_ptr_null(world);
+    return !(lost >> (range.begin - 1000) / 100 & 1);
+}
+
+static bool has_parity(const void *world, size_t stripe, unsigned parity)
+{
+    ck_assert_ptr_null(world);
+    ck_assert_uint_eq(stripe, 0);
+    return !(lost >> parity & 1);
+}
+
 static void setup(void)
 {
+    lost = 0;
+    stripes.holds = holds;
+    stripes.has_parity = has_parity;
     stripes.list = xd_alloc(2, sizeof *stripes.list);
     ck_assert_ptr_nonnull(stripes.list);
     stripes.n = 2;
@@ -392,6 +412,67 @@ START_TEST(a_shard_is_coded_if_parity_is_in_all_of_its_place)
 }
 END_TEST
 
+static bool may_begin(unsigned parity, uint64_t from, uint64_t to)
+{
+    const struct xd_coded_run run = {{from, to}, parity, 9, 7};
+
+    return xd_stripes_may_begin(&stripes, 0, &ledger, &run);
+}
+
+START_TEST(parity_may_take_the_place_of_what_is_late)
+{
+    ck_assert(may_begin(3, 1000, 1100));
+    lost = 1 << 1; /* there are two of parity */
+    ck_assert(may_begin(3, 1000, 1100));
+    lost = 1 << 1 | 1 << 2;
+    ck_assert(!may_begin(3, 1000, 1100));
+}
+END_TEST
+
+START_TEST(parity_that_is_needed_for_what_is_lost_is_kept_for_that)
+{
+    lost = 1 << 1 | 1 << 4; /* and one of parity */
+    ck_assert(!may_begin(3, 1000, 1100));
+    ck_assert(may_begin(3, 1100, 1200));
+    write_data(1100, 1200);
+    ck_assert(may_begin(3, 1000, 1100));
+}
+END_TEST
+
+START_TEST(what_parity_comes_for_needs_no_more)
+{
+    lost = 1 << 1;
+    begin(1, 4, 9, 1100, 1200);
+    ck_assert(may_begin(3, 1000, 1100));
+    lost |= 1 << 2;
+    ck_assert(!may_begin(3, 1000, 1100));
+}
+END_TEST
+
+/* All is lost but shard 0. */
+START_TEST(no_second_request_takes_what_another_shard_needs)
+{
+    lost = 1 << 1 | 1 << 2;
+    ck_assert(may_begin(3, 1100, 1200));
+    begin(1, 3, 9, 1100, 1200);
+    ck_assert(!may_begin(4, 1150, 1200));
+    ck_assert(may_begin(4, 1200, 1300));
+    begin(2, 4, 9, 1200, 1300);
+    ck_assert(may_begin(4, 1150, 1200)); /* whoever asks has seen to that */
+}
+END_TEST
+
+/* That is asked for at other positions. */
+START_TEST(parity_is_needed_at_positions)
+{
+    lost = 1 << 1 | 1 << 2;
+    begin(1, 3, 9, 1100, 1150);
+    ck_assert(may_begin(3, 1150, 1200));
+    ck_assert(may_begin(3, 1250, 1300));
+    ck_assert(!may_begin(4, 1140, 1150));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("stripes");
@@ -417,5 +498,10 @@ int main(void)
     tcase_add_test(t,
                    parity_is_used_at_a_position_whatever_it_takes_the_place_of);
     tcase_add_test(t, a_shard_is_coded_if_parity_is_in_all_of_its_place);
+    tcase_add_test(t, parity_may_take_the_place_of_what_is_late);
+    tcase_add_test(t, parity_that_is_needed_for_what_is_lost_is_kept_for_that);
+    tcase_add_test(t, what_parity_comes_for_needs_no_more);
+    tcase_add_test(t, no_second_request_takes_what_another_shard_needs);
+    tcase_add_test(t, parity_is_needed_at_positions);
     return run_suite("stripes", t);
 }
