@@ -46,9 +46,11 @@ static void drop_useless(struct xd_engine *e)
     }
 }
 
-static bool fails(const struct xd_depot *d)
+static bool fails(const struct xd_engine *e, const struct xd_depot *d)
 {
-    return d->state == XD_DEPOT_FAILED || d->state == XD_DEPOT_PAUSED ||
+    return (e->session.sched &&
+            xd_sched_is_aside(e->session.sched, d->number)) ||
+           d->state == XD_DEPOT_FAILED || d->state == XD_DEPOT_PAUSED ||
            (d->failures > 0 && d->bytes_received == 0);
 }
 
@@ -60,7 +62,7 @@ static bool holds(const void *engine, struct xd_range range)
         struct xd_depot *d = e->depots.list[i];
         const struct xd_depot_source *s = xd_depot_source(d, range);
 
-        if (s && !s->is_parity && !fails(d))
+        if (s && !s->is_parity && !fails(e, d))
             return true;
     }
     return false;
@@ -75,7 +77,7 @@ static bool has_parity(const void *engine, size_t stripe, unsigned parity)
         const struct xd_depot *d = e->depots.list[i];
         const struct xd_depot_source *s = xd_depot_parity(d, begin);
 
-        if (s && xd_source_parity(s).number == parity && !fails(d))
+        if (s && xd_source_parity(s).number == parity && !fails(e, d))
             return true;
     }
     return false;
@@ -207,13 +209,67 @@ static void give_back_locked(struct xd_engine *e, size_t stripe,
 }
 
 /* Whatever was lent of parity that takes the place of none. */
-static void hold_again_locked(struct xd_engine *e, size_t stripe,
-                              struct xd_range shard)
+static void hold_again_locked(struct xd_engine *e, size_t stripe)
 {
-    for (size_t i = 0; i < e->depots.n; i++)
-        if (xd_depot_parity(e->depots.list[i], shard.begin))
-            report_unused_locked(e, stripe, e->depots.list[i], shard,
+    const struct xd_stripe_shape *shape = &e->coded.stripes.list[stripe];
+
+    for (size_t i = 0; i < e->depots.n && !e->coded.of[stripe].is_apart; i++) {
+        const struct xd_depot *d = e->depots.list[i];
+
+        for (unsigned k = 0;
+             k < shape->k && xd_depot_parity(d, shape->range.begin); k++)
+            report_unused_locked(e, stripe, d, xd_stripes_data(shape, k),
                                  xd_report_holds_locked);
+    }
+}
+
+void xd_coded_release_locked(struct xd_engine *e, size_t stripe,
+                             const struct xd_coded_run *run,
+                             enum xd_discard_reason why)
+{
+    if (xd_ledger_written(&e->ledger, run->range, XD_NO_DEPOT) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    xd_discard_locked(e, run->range, why);
+    give_back_locked(e, stripe, run);
+}
+
+static void look_again_locked(struct xd_engine *e, size_t stripe)
+{
+    if (xd_stripes_look_again(&e->coded.stripes, stripe,
+                              xd_engine_clock_locked(e)) < 0)
+        xd_engine_fail_nomem_locked(e);
+}
+
+/* Parity that takes the place of data which a depot holds is for data that none
+ * does.  False: there is no such parity. */
+static bool spare_locked(struct xd_engine *e, size_t stripe)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+    struct xd_coded_run run;
+    struct xd_range shard;
+    unsigned number;
+
+    for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
+        shard = xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
+        if (!holds(e, shard))
+            continue;
+        while (xd_stripes_take_in(s, stripe, shard, &run))
+            xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
+        look_again_locked(e, stripe);
+        return true;
+    }
+    return false;
+}
+
+static void reconsider_locked(struct xd_engine *e, size_t stripe)
+{
+    hold_again_locked(e, stripe);
+    if (xd_stripes_is_short(&e->coded.stripes, stripe, &e->ledger))
+        (void)spare_locked(e, stripe);
+    if (xd_stripes_is_open(&e->coded.stripes, stripe))
+        look_again_locked(e, stripe);
 }
 
 /* ---- requests ---- */
@@ -222,7 +278,7 @@ static void hold_again_locked(struct xd_engine *e, size_t stripe,
 static void refuse_locked(struct xd_engine *e, const struct xd_depot *depot,
                           struct xd_lane *lane, size_t stripe)
 {
-    e->coded.of[stripe].has_refused = true;
+    look_again_locked(e, stripe);
     lane->stop = true;
     report_gaps_locked(e, depot, lane->range, xd_report_lent_locked);
 }
@@ -314,19 +370,23 @@ void xd_coded_written_locked(struct xd_engine *e, struct xd_range range)
 xd_usec xd_coded_watch_locked(struct xd_engine *e)
 {
     struct xd_stripes *s = &e->coded.stripes;
+    const xd_usec now = xd_engine_clock_locked(e);
     struct xd_range range;
+    xd_usec late_at, again_at;
     size_t stripe;
-    xd_usec at;
 
     if (e->session.phase != XD_PHASE_FETCH)
         return XD_NEVER;
-    while (stripe = xd_stripes_next_late(s, &e->ledger,
-                                         xd_engine_clock_locked(e), &at),
+    while (stripe = xd_stripes_next_late(s, &e->ledger, now, &late_at),
            stripe != XD_NO_STRIPE)
         for (unsigned i = 0;
              xd_stripes_next_lacking(s, stripe, &e->ledger, &i, &range); i++)
             join_late_locked(e, stripe, range);
-    return at == XD_NEVER ? at : at + e->pause.former;
+    while (stripe = xd_stripes_next_again(s, now, &again_at),
+           stripe != XD_NO_STRIPE)
+        reconsider_locked(e, stripe);
+    late_at = xd_earlier(late_at, again_at);
+    return late_at == XD_NEVER ? late_at : late_at + e->pause.former;
 }
 
 void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
@@ -337,23 +397,13 @@ void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
     if (!xd_stripes_end(&e->coded.stripes, lane->fetch, &stripe, &run))
         return;
     give_back_locked(e, stripe, &run);
-    if (e->coded.of[stripe].has_refused)
-        hold_again_locked(e, stripe, run.range);
+    if (xd_stripes_was_put_off(&e->coded.stripes, stripe))
+        hold_again_locked(e, stripe);
+    if (xd_stripes_is_open(&e->coded.stripes, stripe))
+        look_again_locked(e, stripe);
 }
 
 /* ---- what does not count ---- */
-
-void xd_coded_release_locked(struct xd_engine *e, size_t stripe,
-                             const struct xd_coded_run *run,
-                             enum xd_discard_reason why)
-{
-    if (xd_ledger_written(&e->ledger, run->range, XD_NO_DEPOT) < 0) {
-        xd_engine_fail_nomem_locked(e);
-        return;
-    }
-    xd_discard_locked(e, run->range, why);
-    give_back_locked(e, stripe, run);
-}
 
 /* What the keeper decodes now it looks at afterwards. */
 void xd_coded_drop_depot_locked(struct xd_engine *e, unsigned depot)
@@ -407,41 +457,17 @@ bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte)
            xd_stripes_is_asked(&e->coded.stripes, stripe);
 }
 
-/* No parity takes the place of that range, of one shard, again. */
-static void forbid_locked(struct xd_engine *e, struct xd_range range)
-{
-    for (size_t i = 0; i < e->depots.n; i++)
-        if (xd_depot_parity(e->depots.list[i], range.begin))
-            report_gaps_locked(e, e->depots.list[i], range,
-                               xd_report_lost_locked);
-}
-
 bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte)
 {
-    struct xd_stripes *s = &e->coded.stripes;
-    const size_t stripe = xd_stripes_find(s, byte);
-    struct xd_coded_run run;
-    struct xd_range shard;
-    unsigned number;
+    const size_t stripe = xd_stripes_find(&e->coded.stripes, byte);
 
     if (stripe == XD_NO_STRIPE)
         return false;
-    if (e->coded.of[stripe].has_refused) {
-        e->coded.of[stripe].has_refused = false;
-        hold_again_locked(e, stripe,
-                          xd_stripes_shard(&s->list[stripe], byte, &number));
+    if (xd_stripes_was_put_off(&e->coded.stripes, stripe)) {
+        hold_again_locked(e, stripe);
         return true;
     }
-    for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
-        shard = xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
-        if (!holds(e, shard))
-            continue;
-        while (xd_stripes_take_in(s, stripe, shard, &run))
-            xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
-        forbid_locked(e, shard);
-        return true;
-    }
-    return false;
+    return spare_locked(e, stripe);
 }
 
 /* ---- for people ---- */

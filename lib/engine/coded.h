@@ -29,8 +29,7 @@ struct xd_model_stripe;
 
 struct xd_coded_stripe {
     const struct xd_model_stripe *model;
-    bool is_apart;    /* what takes the place of a shard comes from one depot */
-    bool has_refused; /* a request was not made, and its depot was lent */
+    bool is_apart; /* what takes the place of a shard comes from one depot */
 };
 
 struct xd_coded {
@@ -57,7 +56,8 @@ void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
 void xd_coded_written_locked(struct xd_engine *e, struct xd_range range);
 
 /* From when on the last shards of a stripe are late depots with parity hold them as
- * their own do.  Returns when it is to be called again. */
+ * their own do; what was refused can be asked for again a while later.  Returns when
+ * it is to be called again. */
 xd_usec xd_coded_watch_locked(struct xd_engine *e);
 
 /* The request has ended, and the scheduler knows that. */

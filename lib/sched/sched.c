@@ -196,6 +196,11 @@ bool xd_sched_has_untried(const struct xd_sched *s)
     return xd_depot_set_next(fresh, 0) < fresh->n;
 }
 
+bool xd_sched_is_aside(const struct xd_sched *s, unsigned depot)
+{
+    return depot < s->book.n_depots && s->book.depots[depot].is_aside;
+}
+
 uint64_t xd_sched_steps(const struct xd_sched *s)
 {
     return s->steps;

@@ -289,6 +289,10 @@ enum xd_lanes_reason {
     XD_LANES_OUTDATED /* those deliver no longer what they did then */
 };
 
+/* Whether the depot fails, or is silent, so that others are asked for what it has in
+ * a lower tier; only where there are tiers. */
+bool xd_sched_is_aside(const struct xd_sched *s, unsigned depot);
+
 /* Whether it heeds PINGED. */
 bool xd_sched_has_pings(const struct xd_sched *s);
 

@@ -13,8 +13,10 @@ void xd_stripes_fini(struct xd_stripes *s)
     for (size_t i = 0; i < s->n_open; i++)
         xd_free(s->open[i].runs);
     xd_free(s->open);
-    xd_free(s->waiting);
+    xd_free(s->waiting.list);
+    xd_free(s->put_off.list);
     xd_free(s->has_waited);
+    xd_free(s->is_put_off);
     xd_free(s->list);
     *s = (struct xd_stripes){0};
 }
@@ -61,6 +63,44 @@ struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
 
     return xd_range_clip((struct xd_range){begin, begin + xd_range_length(r)},
                          shape->range);
+}
+
+/* ---- queues ---- */
+
+/* Behind the others, once as long as that is noted in `is_in`.  Errors: NOMEM. */
+static int put(const struct xd_stripes *s, struct xd_stripe_queue *q,
+               bool **is_in, size_t stripe, xd_usec now)
+{
+    struct xd_waiting_stripe *list;
+
+    if (!*is_in)
+        *is_in = xd_alloc(s->n, sizeof **is_in);
+    if (!*is_in)
+        return XD_E_NOMEM;
+    if ((*is_in)[stripe])
+        return 0;
+    list = xd_grow(q->list, q->n, &q->capacity, sizeof *list);
+    if (!list)
+        return XD_E_NOMEM;
+    q->list = list;
+    (*is_in)[stripe] = true;
+    list[q->n++] = (struct xd_waiting_stripe){stripe, now};
+    return 0;
+}
+
+/* The first, if XD_STRIPES_LATE has passed. */
+static size_t take_due(struct xd_stripe_queue *q, xd_usec now, xd_usec *out_at)
+{
+    *out_at = XD_NEVER;
+    if (q->first == q->n) {
+        q->first = q->n = 0;
+        return XD_NO_STRIPE;
+    }
+    if (now < q->list[q->first].since + XD_STRIPES_LATE) {
+        *out_at = q->list[q->first].since + XD_STRIPES_LATE;
+        return XD_NO_STRIPE;
+    }
+    return q->list[q->first++].number;
 }
 
 /* ---- runs ---- */
@@ -396,6 +436,56 @@ bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
     return n_in_need <= n_spare;
 }
 
+int xd_stripes_look_again(struct xd_stripes *s, size_t stripe, xd_usec now)
+{
+    return put(s, &s->put_off, &s->is_put_off, stripe, now);
+}
+
+bool xd_stripes_was_put_off(struct xd_stripes *s, size_t stripe)
+{
+    const bool was_put_off = s->is_put_off && s->is_put_off[stripe];
+
+    if (was_put_off)
+        s->is_put_off[stripe] = false;
+    return was_put_off;
+}
+
+size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now, xd_usec *out_at)
+{
+    size_t stripe;
+
+    while (stripe = take_due(&s->put_off, now, out_at), stripe != XD_NO_STRIPE)
+        if (xd_stripes_was_put_off(s, stripe))
+            return stripe;
+    return XD_NO_STRIPE;
+}
+
+static bool has_spare(const struct xd_stripes *s, size_t stripe,
+                      struct xd_range r)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+
+    for (unsigned i = shape->k; i < shape->n; i++)
+        if (!xd_range_is_empty(xd_stripes_next_unused(s, stripe, i, r)) &&
+            s->has_parity(s->world, stripe, i))
+            return true;
+    return false;
+}
+
+bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe,
+                         const struct xd_ledger *l)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+
+    for (unsigned i = 0; i < shape->k; i++) {
+        const struct xd_range r = xd_stripes_data(shape, i);
+
+        if (is_in_need(s, stripe, l, i, r) && !has_spare(s, stripe, r))
+            return true;
+    }
+    return false;
+}
+
 /* ---- late shards ---- */
 
 bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
@@ -453,45 +543,24 @@ static bool lacks_few(const struct xd_stripes *s, size_t stripe,
     return n > 0 && n <= count_spare(s, stripe);
 }
 
-static int wait_for_last(struct xd_stripes *s, size_t stripe, xd_usec now)
-{
-    struct xd_waiting_stripe *list =
-        xd_grow(s->waiting, s->n_waiting, &s->waiting_capacity, sizeof *list);
-
-    if (list)
-        s->waiting = list;
-    if (!s->has_waited)
-        s->has_waited = xd_alloc(s->n, sizeof *s->has_waited);
-    if (!list || !s->has_waited)
-        return XD_E_NOMEM;
-    s->has_waited[stripe] = true;
-    list[s->n_waiting++] = (struct xd_waiting_stripe){stripe, now};
-    return 0;
-}
-
 int xd_stripes_look(struct xd_stripes *s, size_t stripe,
                     const struct xd_ledger *l, xd_usec now)
 {
     if ((s->has_waited && s->has_waited[stripe]) || !lacks_few(s, stripe, l))
         return 0;
-    return wait_for_last(s, stripe, now);
+    return put(s, &s->waiting, &s->has_waited, stripe, now);
 }
 
 size_t xd_stripes_next_late(struct xd_stripes *s, const struct xd_ledger *l,
                             xd_usec now, xd_usec *out_at)
 {
-    *out_at = XD_NEVER;
-    while (s->first_waiting < s->n_waiting) {
-        const struct xd_waiting_stripe *w = &s->waiting[s->first_waiting];
+    size_t stripe;
 
-        if (now < w->since + XD_STRIPES_LATE) {
-            *out_at = w->since + XD_STRIPES_LATE;
-            return XD_NO_STRIPE;
-        }
-        s->first_waiting++;
-        if (lacks_few(s, w->number, l))
-            return w->number;
-        s->has_waited[w->number] = false;
+    while (stripe = take_due(&s->waiting, now, out_at),
+           stripe != XD_NO_STRIPE) {
+        if (lacks_few(s, stripe, l))
+            return stripe;
+        s->has_waited[stripe] = false;
     }
     return XD_NO_STRIPE;
 }

@@ -58,9 +58,13 @@ struct xd_open_stripe {
     size_t n_runs, capacity;
 };
 
-struct xd_waiting_stripe {
-    size_t number;
-    xd_usec since;
+/* Stripes in the order of time. */
+struct xd_stripe_queue {
+    struct xd_waiting_stripe {
+        size_t number;
+        xd_usec since;
+    } * list;
+    size_t first, n, capacity;
 };
 
 struct xd_stripes {
@@ -76,10 +80,10 @@ struct xd_stripes {
     /* Its own. */
     struct xd_open_stripe *open;
     size_t n_open, capacity;
-    struct xd_waiting_stripe *waiting; /* for their last shards, in the order in
-                                          which they began to, each once */
-    size_t first_waiting, n_waiting, waiting_capacity;
-    bool *has_waited; /* of each stripe; NULL: none has */
+    struct xd_stripe_queue waiting; /* for their last shards */
+    struct xd_stripe_queue put_off; /* to be looked at again */
+    bool *has_waited;               /* of each stripe; NULL: none has */
+    bool *is_put_off;               /* likewise */
 };
 
 /* Frees the list, too. */
@@ -108,6 +112,21 @@ bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe);
 bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
                           const struct xd_ledger *l,
                           const struct xd_coded_run *run);
+
+/* The stripe is to be looked at again, as what may begin may have changed, when
+ * XD_STRIPES_LATE has passed.  Errors: NOMEM. */
+int xd_stripes_look_again(struct xd_stripes *s, size_t stripe, xd_usec now);
+
+/* Whether that was to be, and is not any more. */
+bool xd_stripes_was_put_off(struct xd_stripes *s, size_t stripe);
+
+/* A stripe for which that time has come; XD_NO_STRIPE: for none before *out_at. */
+size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now,
+                             xd_usec *out_at);
+
+/* Whether a shard is lost, and all parity takes the place of others. */
+bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe,
+                         const struct xd_ledger *l);
 
 /* A request for parity begins.  Errors: NOMEM. */
 int xd_stripes_begin(struct xd_stripes *s, size_t stripe,

@@ -473,6 +473,41 @@ START_TEST(parity_is_needed_at_positions)
 }
 END_TEST
 
+START_TEST(a_stripe_is_looked_at_again_once_a_while_later)
+{
+    xd_usec at;
+
+    ck_assert(!xd_stripes_was_put_off(&stripes, 1));
+    ck_assert_int_eq(xd_stripes_look_again(&stripes, 1, 5), 0);
+    ck_assert_int_eq(xd_stripes_look_again(&stripes, 1, 6), 0);
+    ck_assert_int_eq(xd_stripes_look_again(&stripes, 0, 7), 0);
+    ck_assert(xd_stripes_was_put_off(&stripes, 1));
+    ck_assert(!xd_stripes_was_put_off(&stripes, 1));
+    ck_assert_uint_eq(xd_stripes_next_again(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      XD_NO_STRIPE);
+    ck_assert_uint_eq(at, 7 + XD_STRIPES_LATE);
+    ck_assert_uint_eq(xd_stripes_next_again(&stripes, 7 + XD_STRIPES_LATE, &at),
+                      0);
+    ck_assert_uint_eq(xd_stripes_next_again(&stripes, 7 + XD_STRIPES_LATE, &at),
+                      XD_NO_STRIPE);
+    ck_assert_uint_eq(at, XD_NEVER);
+}
+END_TEST
+
+START_TEST(a_stripe_is_short_where_all_parity_takes_the_place_of_others)
+{
+    lost = 1 << 1 | 1 << 4; /* and one of parity */
+    ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+    deliver(3, 9, 1000, 1100);
+    ck_assert(xd_stripes_is_short(&stripes, 0, &ledger));
+    lost = 1 << 1;
+    ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+    begin(1, 4, 9, 1100, 1200);
+    lost = 1 << 1 | 1 << 4;
+    ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("stripes");
@@ -503,5 +538,8 @@ int main(void)
     tcase_add_test(t, what_parity_comes_for_needs_no_more);
     tcase_add_test(t, no_second_request_takes_what_another_shard_needs);
     tcase_add_test(t, parity_is_needed_at_positions);
+    tcase_add_test(t, a_stripe_is_looked_at_again_once_a_while_later);
+    tcase_add_test(
+        t, a_stripe_is_short_where_all_parity_takes_the_place_of_others);
     return run_suite("stripes", t);
 }
