@@ -4,6 +4,7 @@
 Parity is computed here by the words of xdownload-manifest(5), and by nothing of the
 program's own.
 """
+import calendar
 import contextlib
 import hashlib
 import json
@@ -20,6 +21,7 @@ from lab import bytes_of
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
 from ibp_depot import IbpDepot  # noqa: E402
+from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
 from store_depot import StoreDepot  # noqa: E402
 
 K, N = 4, 6
@@ -411,3 +413,276 @@ def test_what_has_a_good_copy_is_healed_beside_what_has_none(lab):
         assert depots[0].host not in text and store.url in text
         assert depots[1].host in text and depots[5].host in text
         assert good(check(lab, path, rc=1)) == "101110"
+
+
+# ---- drop and renew ----
+
+LENGTH = -(-SIZE // K)  # of shards there
+DAY = 86400
+
+
+def piece(data, i):
+    return data[i * LENGTH:(i + 1) * LENGTH] if i < K \
+        else parity(data, i, K, LENGTH)
+
+
+def write_both(lab, data, where):
+    """f.xnd, and the private manifest beside it: where[i] has the replicas of shard i,
+    each a pair of what reads and what manages it."""
+    for name, is_private in ("f.xnd", False), ("f.private.xnd", True):
+        exnode(lab, data, [stripe(data, {
+            i: [replica(n, read, manage if is_private else "")
+                for n, (read, manage) in enumerate(where[i])]
+            for i in range(K, N)}, size=LENGTH)],
+            [mapping(i * LENGTH, len(piece(data, i)), read,
+                     manage if is_private else "")
+             for i in range(K) for read, manage in where[i]], name)
+    lab.path("f.private.xnd").chmod(0o600)
+
+
+@contextlib.contextmanager
+def stored(lab, copies=1):
+    """Shard i in `copies` objects of an upload, of stores[i] and those behind it."""
+    data = bytes_of(SIZE)
+    with contextlib.ExitStack() as stack:
+        stores = [stack.enter_context(StoreDepot()) for _ in range(N)]
+        where = []
+        for i in range(N):
+            where.append([])
+            for k in range(copies):
+                store, name = stores[(i + k) % N], f"{i:032x}-{i * LENGTH}"
+                store.objects[f"/dav/{name}"] = piece(data, i)
+                where[i].append((store.url + name, store.url + name))
+        write_both(lab, data, where)
+        yield stores
+
+
+def drop(lab, *words):
+    return lab.xdownload("drop", "f.xnd", *words, report=False)
+
+
+def texts(lab):
+    return [lab.path(name).read_text() for name in ("f.xnd", "f.private.xnd")]
+
+
+def host(store):
+    return f"127.0.0.1:{store.port}"
+
+
+def assert_fetched(lab):
+    run = lab.xdownload("--no-continue", "--force", "-o", "back", "f.xnd")
+    assert run.rc == 0, run.err
+    assert lab.read("back") == bytes_of(SIZE)
+
+
+@pytest.mark.parametrize("by", [lambda s: s.url, host], ids=["store", "host"])
+def test_parity_is_dropped_and_its_objects_are_removed(lab, by):
+    with stored(lab) as stores:
+        run = drop(lab, "--from", by(stores[4]), "--json")
+        assert run.rc == 0, run.err
+        assert "what stays was read and proved" in run.err
+        said = json.loads(run.out)
+        assert said["bytes_proved"] == SIZE
+        row, = said["replicas"]
+        assert (row["state"], row["stripe"], row["shard"], row["begin"],
+                row["end"]) == ("done", 0, 4, 0, SIZE)
+        assert [len(s.objects) for s in stores] == [1, 1, 1, 1, 0, 1]
+        assert all(host(stores[4]) not in text for text in texts(lab))
+        file = check(lab, "f.xnd", "--full", rc=0)
+        assert good(file) == "111101" and file["losses_borne"] == 1
+        # the hash of what is not there any more proves what is put in its place
+        assert hashlib.sha256(piece(bytes_of(SIZE), 4)).hexdigest() in \
+            texts(lab)[0]
+        assert_fetched(lab)
+        # and without any parity the file is as any other
+        assert drop(lab, "--from", by(stores[5])).rc == 0
+        assert check(lab, "f.xnd", rc=0)["losses_borne"] == 0
+
+
+def test_objects_of_parity_may_be_kept(lab):
+    with stored(lab) as stores:
+        run = drop(lab, "--from", stores[4].url, "--keep-objects")
+        assert run.rc == 0, run.err
+        assert len(stores[4].objects) == 1
+        assert all(host(stores[4]) not in text for text in texts(lab))
+        assert not any(s.requests for s in stores)
+
+
+def test_the_only_copy_of_data_stays_though_parity_restores_it(lab):
+    with stored(lab) as stores:
+        before = texts(lab)
+        run = drop(lab, "--from", stores[0].url)
+        assert run.rc == 2, run.err
+        assert f"has the only copy of bytes 0-{LENGTH - 1} of f.bin" in run.err
+        assert texts(lab) == before and len(stores[0].objects) == 1
+
+
+def test_a_stripe_never_keeps_fewer_than_k_shards(lab):
+    data = bytes_of(SIZE)
+    with stored(lab) as stores:
+        # one host has two shards of parity and one of data
+        for i in (4, 5):
+            stores[0].objects.update(stores[i].objects)
+        where = [[(stores[i % K].url + f"{i:032x}-{i * LENGTH}",) * 2]
+                 for i in range(K)]
+        where += [[(stores[0].url + f"{i:032x}-{i * LENGTH}",) * 2]
+                  for i in (4, 5)]
+        write_both(lab, data, where)
+        before = texts(lab)
+        for words in [], ["--keep-objects"]:
+            run = drop(lab, "--from", stores[0].url, *words)
+            assert run.rc == 2, run.err
+            assert "without it stripe 0 would have 3 shards, and it takes 4 " \
+                "to restore it: nothing was dropped" in run.err
+        assert texts(lab) == before and len(stores[0].objects) == 3
+        assert not any(s.requests for s in stores)
+
+
+def test_a_host_with_copies_of_data_and_parity_may_go(lab):
+    with stored(lab, copies=2) as stores:
+        # of shard 4 the second copy, and of shard 5 the first
+        run = drop(lab, "--from", stores[5].url)
+        assert run.rc == 0, run.err
+        assert not stores[5].objects
+        assert [len(s.objects) for s in stores[:5]] == [2] * 5
+        file = check(lab, "f.xnd", rc=0)
+        assert [len(s["replicas"]) for s in file["stripes"][0]["shards"][4:]] \
+            == [1, 1]
+        assert good(file) == "111111"
+        assert_fetched(lab)
+
+
+def test_parity_is_not_dropped_where_what_stays_is_wrong(lab):
+    with stored(lab) as stores:
+        for i in 0, 5:
+            for path in stores[i].objects:
+                stores[i].objects[path] = bytes(LENGTH)
+        before = texts(lab)
+        run = drop(lab, "--from", stores[4].url)
+        assert run.rc == 4, run.err
+        assert "nothing was dropped, for the copies that stay are not proved" \
+            in run.err
+        assert texts(lab) == before and len(stores[4].objects) == 1
+
+
+def test_an_object_of_parity_that_the_file_needs_stays(lab):
+    """A shard of data of the same object is a replica, too."""
+    data = bytes_of(SIZE)
+    with stored(lab) as stores:
+        both = stores[4].url + f"{4:032x}-{4 * LENGTH}"
+        stores[4].objects[both[len(stores[4].url) - 5:]] = \
+            piece(data, 4) + piece(data, 5)
+        where = [[(stores[i].url + f"{i:032x}-{i * LENGTH}",) * 2]
+                 for i in range(N)]
+        where[4] = [(both, both)]
+        where[5] = [(stores[5].url.replace("127.0.0.1", "localhost") + "other",
+                     both)]
+        write_both(lab, data, where)
+        run = drop(lab, "--from", f"localhost:{stores[5].port}")
+        assert run.rc == 0, run.err
+        assert len(stores[4].objects) == 1 and host(stores[4]) in texts(lab)[0]
+
+
+@contextlib.contextmanager
+def allocated(lab, longest=40 * DAY):
+    """Each shard in an allocation of a depot of its own, for an hour."""
+    data = bytes_of(SIZE)
+    with contextlib.ExitStack() as stack:
+        depots = [stack.enter_context(IbpDepot(
+            piece(data, i), lifetime=3600, longest=longest))
+            for i in range(N)]
+        write_both(lab, data, [
+            [(d.capability(), d.capability(right="MANAGE"))] for d in depots])
+        yield depots
+
+
+def renew(lab, *words):
+    return lab.xdownload("renew", "f.xnd", *words, report=False)
+
+
+def ends(lab, name):
+    dates = re.findall(r'name="end"[^>]*>([^<]*)<', lab.path(name).read_text())
+    return [calendar.timegm(time.strptime(d, "%Y-%m-%d %H:%M:%S"))
+            - time.time() for d in dates]
+
+
+def test_allocations_of_parity_are_renewed(lab):
+    with allocated(lab) as depots:
+        run = renew(lab, "--for", "30d", "--json")
+        assert run.rc == 0, run.err
+        assert f"{N} replicas renewed" in run.err
+        said = json.loads(run.out)["replicas"]
+        assert [(r["stripe"], r["shard"]) for r in said] == \
+            [(None, None)] * K + [(0, 4), (0, 5)]
+        assert all(abs(r["expires_at"] - time.time() - 30 * DAY) < 120
+                   for r in said)
+        for d in depots:
+            assert abs(d.held.expires - time.time() - 30 * DAY) < 120
+        for name in "f.xnd", "f.private.xnd":
+            assert len(ends(lab, name)) == N
+            assert all(abs(s - 30 * DAY) < 120 for s in ends(lab, name))
+        assert "MANAGE" not in lab.path("f.xnd").read_text()
+        assert lab.path("f.private.xnd").read_text().count("MANAGE") == N
+        assert "MANAGE" not in run.err and b"MANAGE" not in run.out
+        assert_fetched(lab)
+        assert check(lab, "f.xnd", "--full", rc=0)["losses_borne"] == 2
+
+
+def test_parity_beyond_the_limit_of_its_depot_is_named(lab):
+    with allocated(lab, longest=10 * DAY) as depots:
+        run = renew(lab, "--for", "30d", "--json")
+        assert run.rc == 2 and depots[5].host in run.err
+        assert {r["state"] for r in json.loads(run.out)["replicas"]} == {
+            "beyond"}
+
+
+def test_allocations_of_parity_are_dropped(lab):
+    with allocated(lab) as depots:
+        run = drop(lab, "--from", f"ibp://{depots[5].host}")
+        assert run.rc == 0, run.err
+        assert depots[5].held not in depots[5]._allocations.values()
+        assert all(depots[5].host not in text for text in texts(lab))
+        assert check(lab, "f.xnd", rc=0)["losses_borne"] == 1
+
+
+@pytest.fixture(name="s3")
+def _s3(lab):
+    """Shard 5 is in a bucket that only its owner may read."""
+    data = bytes_of(SIZE)
+    lab.environment.update({"AWS_ACCESS_KEY_ID": ACCESS_KEY,
+                            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+                            "HOME": str(lab.folder)})
+    with S3Depot() as s3, contextlib.ExitStack() as stack:
+        others = [stack.enter_context(FaultDepot(piece(data, i)))
+                  for i in range(N - 1)]
+        name = f"dir/{5:032x}-{5 * LENGTH}"
+        s3.at = ["--s3-endpoint", s3.endpoint]
+        s3.objects[f"bkt/{name}"] = piece(data, 5)
+        s3.read = f"{s3.endpoint}/bkt/{name}"
+        s3.write = lambda read: write_both(lab, data, [
+            [(d.url(NAME), "")] for d in others]
+            + [[(read, f"s3://bkt/{name}")]])
+        yield s3
+
+
+def test_presigned_urls_of_parity_are_made_anew(lab, s3):
+    s3.write(s3.read + "?X-Amz-Date=20260101T000000Z&amp;X-Amz-Signature=OLD")
+    run = renew(lab, "--for", "1d", *s3.at)
+    assert run.rc == 1
+    assert "--to s3://" in run.err and "X-Amz" not in run.err
+    run = renew(lab, "--for", "1d", "--to", "s3://bkt/dir", *s3.at)
+    assert run.rc == 0, run.err
+    for text in texts(lab):
+        assert "Signature=OLD" not in text
+        assert text.count("X-Amz-Expires=86400") == 1
+    assert "s3://" not in texts(lab)[0] and "s3://bkt/dir" in texts(lab)[1]
+    seconds, = ends(lab, "f.xnd")
+    assert abs(seconds - DAY) < 120
+    assert not s3.requests
+
+
+def test_parity_in_a_bucket_of_ours_is_read_with_our_keys(lab, s3):
+    s3.write(s3.read)
+    s3.is_private = True
+    assert check(lab, "f.xnd", "--full", *s3.at, rc=0)["losses_borne"] == 2
+    assert s3.requests
