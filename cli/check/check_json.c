@@ -70,14 +70,11 @@ static void put_wrong(struct json *j, const struct xd_audit *audit,
 }
 
 /* Of one replica, all but its wrong bytes. */
-static void put_found(struct json *j, const struct xd_audit *audit,
-                      const struct xd_replica *row, const struct xd_audited *r)
+static void put_found(struct json *j, const struct xd_replica *row,
+                      const struct xd_audited *r)
 {
-    struct xd_audited_depot d = {.struct_size = sizeof d};
-
-    xd_audit_depot(audit, r->depot, &d);
     put_url(j, row->url);
-    json_string(j, "depot", d.name);
+    json_string(j, "depot", r->depot_name);
     json_string(j, "verdict", xd_audit_verdict_name(r->verdict));
     json_string(j, "reason", r->reason);
     json_size(j, "object_size", r->object_size);
@@ -107,7 +104,7 @@ static void put_replicas(struct json *j, const struct xd_manifest *m,
         if (xd_manifest_replica(m, file, extent, k, &row) < 0)
             break;
         json_open_object(j, NULL);
-        put_found(j, audit, &row, &r);
+        put_found(j, &row, &r);
         put_wrong(j, audit, extent, k);
         json_close_object(j);
     }
@@ -166,7 +163,7 @@ static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
         if (xd_manifest_shard_replica(m, file, stripe, shard, k, &row) < 0)
             break;
         json_open_object(j, NULL);
-        put_found(j, audit, &row, &r);
+        put_found(j, &row, &r);
         put_wrong_of_shard(j, audit, stripe, shard, k);
         json_close_object(j);
     }

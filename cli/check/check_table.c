@@ -129,17 +129,15 @@ static void put_replicas(const struct xd_manifest *m, size_t file,
 {
     struct xd_extent e = {.struct_size = sizeof e};
     struct xd_audited r = {.struct_size = sizeof r};
-    struct xd_audited_depot d = {.struct_size = sizeof d};
 
     for (size_t i = 0; xd_manifest_extent(m, file, i, &e) == 0; i++)
         for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++) {
-            xd_audit_depot(audit, r.depot, &d);
             if (e.length == XD_SIZE_UNKNOWN || e.length == 0)
                 fputs("  all bytes, ", stdout);
             else
                 printf("  bytes %" PRIu64 "-%" PRIu64 ", ", e.offset,
                        e.offset + e.length - 1);
-            put_reason(d.name, xd_audit_verdict_name(r.verdict),
+            put_reason(r.depot_name, xd_audit_verdict_name(r.verdict),
                        r.reason != NULL ? r.reason : "nothing is wrong");
         }
 }
@@ -150,15 +148,13 @@ static void put_parity(const struct xd_manifest *m, size_t file,
 {
     struct xd_stripe s = {.struct_size = sizeof s};
     struct xd_audited r = {.struct_size = sizeof r};
-    struct xd_audited_depot d = {.struct_size = sizeof d};
 
     for (size_t i = 0; xd_manifest_stripe(m, file, i, &s) == 0; i++)
         for (size_t k = s.k; k < s.n; k++)
             for (size_t n = 0; xd_audit_shard_replica(audit, i, k, n, &r) == 0;
                  n++) {
-                xd_audit_depot(audit, r.depot, &d);
                 printf("  shard %zu of stripe %" PRIu64 ", ", k, s.number);
-                put_reason(d.name, xd_audit_verdict_name(r.verdict),
+                put_reason(r.depot_name, xd_audit_verdict_name(r.verdict),
                            r.reason != NULL ? r.reason : "nothing is wrong");
             }
 }

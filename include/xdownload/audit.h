@@ -56,7 +56,8 @@ struct xd_audited {
     uint64_t bytes_read;  /* that were compared, or were to be: */
     uint64_t bytes_right; /* by a hash, or as most depots have them */
     uint64_t bytes_wrong, bytes_disputed;
-    size_t n_wrong; /* runs of wrong bytes: see xd_audit_wrong() */
+    size_t n_wrong;         /* runs of wrong bytes: see xd_audit_wrong() */
+    const char *depot_name; /* as in struct xd_audited_depot */
 };
 
 /* What was found of one depot. */

@@ -155,7 +155,8 @@ static const struct xd_audit_replica *find(const struct xd_audit *a,
     return &a->replicas[f->extents[extent].first_replica + replica];
 }
 
-struct xd_audited xd_audit_row(const struct xd_audit_replica *r)
+struct xd_audited xd_audit_row(const struct xd_audit *a,
+                               const struct xd_audit_replica *r)
 {
     return (struct xd_audited){.verdict = r->verdict,
                                .reason = r->reason,
@@ -170,7 +171,8 @@ struct xd_audited xd_audit_row(const struct xd_audit_replica *r)
                                .bytes_right = r->bytes_right,
                                .bytes_wrong = r->facts.bytes_wrong,
                                .bytes_disputed = r->facts.bytes_disputed,
-                               .n_wrong = r->wrong.n};
+                               .n_wrong = r->wrong.n,
+                               .depot_name = a->depots[r->depot].name};
 }
 
 int xd_audit_replica(const struct xd_audit *a, size_t extent, size_t replica,
@@ -181,7 +183,7 @@ int xd_audit_replica(const struct xd_audit *a, size_t extent, size_t replica,
 
     if (!r)
         return XD_E_INVAL;
-    found = xd_audit_row(r);
+    found = xd_audit_row(a, r);
     xd_copy_out(out, &found, sizeof found);
     return 0;
 }

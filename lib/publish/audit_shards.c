@@ -67,7 +67,7 @@ int xd_audit_shard_replica(const struct xd_audit *a, size_t stripe,
 
     if (!r)
         return XD_E_INVAL;
-    found = xd_audit_row(r);
+    found = xd_audit_row(a, r);
     xd_copy_out(out, &found, sizeof found);
     return 0;
 }

@@ -386,6 +386,25 @@ def test_parity_lies_within_an_object(lab):
             assert check(lab, path, "--full", rc=rc)["losses_borne"] == 1 - rc
 
 
+@pytest.mark.parametrize("length, said", [
+    (1 << 62, None), ((1 << 63) - 1, "its shards of parity are too long")])
+def test_hostile_lengths_of_shards_are_no_harm(lab, length, said):
+    data = bytes_of(SIZE)
+    with FaultDepot(data) as whole, FaultDepot(b"x") as other:
+        path = exnode(lab, data, [meta(
+            "stripe.0", value("code", "reed-solomon"),
+            value("polynomial", "0x11d"), value("matrix", "cauchy"),
+            value("k", 1), value("n", 2), value("shard_length", length),
+            value("exnode_offset", 0), value("logical_length", SIZE),
+            meta("shard.1", value("sha256", "00" * 32),
+                 replica(0, other.url(NAME))))],
+            [mapping(0, SIZE, whole.url(NAME))])
+        for words in [], ["--full"]:
+            run = lab.xdownload("check", path, *words, report=False)
+            assert run.rc == (2 if said else 1), run
+            assert (said or "") in run.err
+
+
 def test_where_the_line_is_down_nothing_is_known_of_shards(lab):
     data = bytes_of(SIZE)
     path = exnode(lab, data, [stripe(data, {
@@ -563,6 +582,21 @@ def test_parity_is_not_dropped_where_what_stays_is_wrong(lab):
         assert "nothing was dropped, for the copies that stay are not proved" \
             in run.err
         assert texts(lab) == before and len(stores[4].objects) == 1
+
+
+def test_what_stays_may_be_restored_from_parity(lab):
+    with stored(lab) as stores:
+        stores[0].objects.clear()
+        run = drop(lab, "--from", stores[4].url)
+        assert run.rc == 0, run.err
+        assert not stores[4].objects
+        file = check(lab, "f.xnd", rc=1)
+        assert good(file) == "011101" and file["losses_borne"] == 0
+        before = texts(lab)
+        run = drop(lab, "--from", stores[5].url)
+        assert run.rc == 1, run.err
+        assert "are not proved" in run.err
+        assert texts(lab) == before and len(stores[5].objects) == 1
 
 
 def test_an_object_of_parity_that_the_file_needs_stays(lab):
