@@ -13,7 +13,7 @@
  * few cells in each extent; of every byte there are as many as cover it.
  *
  * What lies behind the file, where there are no pieces, may be extents too
- * (audit_shards.h).
+ * (audit_run.h).
  *
  * Pure.
  */
