@@ -354,7 +354,7 @@ END_TEST
 #define SHARD(number, replicas) \
     META("shard." number, VALUE("sha256", HEX) replicas)
 
-/* Places 0 to 2, 3 and 4; and a stripe that is not used. */
+/* Places 0 to 2, 3 and 4; and a stripe between them that is not used. */
 static const char with_parity[] =
     "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>" META(
         "parity",
@@ -365,7 +365,7 @@ static const char with_parity[] =
                    SHARD("1", REPLICA("0", "d/3"))
                        SHARD("2", REPLICA("0", "e/4")) VALUE("odd", "it"))
                 STRIPE(
-                    "2", "6",
+                    "2", "2",
                     SHARD("1",
                           REPLICA("0",
                                   "f/5")))) "<e:mapping>" VALUE("exnode_offset",

@@ -212,6 +212,22 @@ START_TEST(a_shard_is_lost_once)
 }
 END_TEST
 
+/* Whichever of them is named first. */
+START_TEST(parity_that_two_depots_have_is_lost_with_neither)
+{
+    const struct xd_audit_parity twice[][2] = {{{0, 3, 0}, {0, 3, 1}},
+                                               {{0, 3, 1}, {0, 3, 0}}};
+
+    for (size_t i = 0; i < 2; i++) {
+        find_with(all, N_AROUND + 3, 50, twice[i], 2, &stripe, 1);
+        assert_good("11110");
+        ck_assert_uint_eq(one.bytes, 0); /* 4 - 1 is enough */
+        find_with(all, N_AROUND + 3, 50, twice[i], 1, &stripe, 1);
+        assert_run(&one, 0, i == 0 ? 10 : 20, i == 0 ? 20 : 30);
+    }
+}
+END_TEST
+
 /* What is there of a shard that has a hole is of no use to others. */
 START_TEST(a_shard_with_a_hole_is_not_good)
 {
@@ -293,6 +309,7 @@ int main(void)
     tcase_add_test(t, below_k_shards_what_no_depot_has_is_lost);
     tcase_add_test(t, shards_on_one_depot_are_lost_together);
     tcase_add_test(t, a_shard_is_lost_once);
+    tcase_add_test(t, parity_that_two_depots_have_is_lost_with_neither);
     tcase_add_test(t, a_shard_with_a_hole_is_not_good);
     tcase_add_test(t, shards_without_bytes_are_good);
     tcase_add_test(t, stripes_are_looked_at_one_by_one);

@@ -72,7 +72,8 @@ END_TEST
 
 START_TEST(a_shard_that_is_dropped_is_no_longer_named)
 {
-    const bool dropped[] = {false, false}, dropped_parity[] = {true};
+    const bool dropped[] = {false, false},
+               dropped_parity[] = {true, true, true};
     struct xd_object_names kept;
     struct xd_manifest *m;
     struct xd_error err;
