@@ -102,21 +102,41 @@ static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
     for (size_t i = 0; xd_audit_at_risk(audit, 0, i, &begin, &end) == 0; i++)
         if (begin < e->offset + e->length && e->offset < end)
             return true;
+    for (size_t i = 0; xd_audit_restorable(audit, i, &begin, &end) == 0; i++)
+        if (begin < e->offset + e->length && e->offset < end)
+            return true;
     return false;
 }
 
 /* What of the replicas that cannot be used stays as it is. */
 struct left {
     size_t n_denied; /* and what is there is not known; */
+    size_t n_parity; /* are of parity; */
     bool has_more;   /* others are replaced */
 };
+
+static size_t count_bad_parity(const struct checking *c)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_audited r = {.struct_size = sizeof r};
+    size_t n = 0;
+
+    for (size_t i = 0; xd_manifest_stripe(c->manifest, c->first, i, &s) == 0;
+         i++)
+        for (size_t k = s.k; k < s.n; k++)
+            for (size_t j = 0;
+                 xd_audit_shard_replica(c->audits[0], i, k, j, &r) == 0; j++)
+                n += r.verdict != XD_AUDIT_SKIPPED &&
+                     !xd_audit_verdict_is_usable(r.verdict);
+    return n;
+}
 
 static struct left what_is_left(const struct checking *c)
 {
     const struct xd_audit *audit = c->audits[0];
     struct xd_extent e = {.struct_size = sizeof e};
     struct xd_audited r = {.struct_size = sizeof r};
-    struct left left = {.n_denied = 0};
+    struct left left = {.n_parity = count_bad_parity(c)};
 
     for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &e) == 0;
          i++)
@@ -145,8 +165,20 @@ static int conclude_heal(const struct checking *c, const struct left *left)
         words_error("of %" PRIu64 " bytes no depot has a good copy, so that "
                     "they cannot be replaced",
                     sum.bytes_with_none);
-    return left->n_denied > 0 || sum.bytes_with_none > 0 ? STATUS_FAILED
-                                                         : STATUS_COMPLETE;
+    if (sum.bytes_restorable > 0)
+        words_error("of %" PRIu64 " bytes no depot has a good copy, and what "
+                    "parity restores gets no new copy so far",
+                    sum.bytes_restorable);
+    if (left->n_parity > 0)
+        words_error(
+            "%zu %s of parity cannot be used, and %s: parity is not "
+            "computed anew so far",
+            left->n_parity, left->n_parity == 1 ? "replica" : "replicas",
+            left->n_parity == 1 ? "stays as it is" : "stay as they are");
+    return left->n_denied + left->n_parity > 0 || sum.bytes_with_none > 0 ||
+                   sum.bytes_restorable > 0
+               ? STATUS_FAILED
+               : STATUS_COMPLETE;
 }
 
 /* What cannot be used is replaced, as far as there is a good copy. */

@@ -69,8 +69,12 @@ static void put_wrong(struct json *j, const struct xd_audit *audit,
     json_close_array(j);
 }
 
-static void put_found(struct json *j, const struct xd_audited *r)
+/* Of one replica, all but its wrong bytes. */
+static void put_found(struct json *j, const struct xd_replica *row,
+                      const struct xd_audited *r)
 {
+    put_url(j, row->url);
+    json_string(j, "depot", r->depot_name);
     json_string(j, "verdict", xd_audit_verdict_name(r->verdict));
     json_string(j, "reason", r->reason);
     json_size(j, "object_size", r->object_size);
@@ -94,17 +98,13 @@ static void put_replicas(struct json *j, const struct xd_manifest *m,
 {
     struct xd_replica row = {.struct_size = sizeof row};
     struct xd_audited r = {.struct_size = sizeof r};
-    struct xd_audited_depot d = {.struct_size = sizeof d};
 
     json_open_array(j, "replicas");
     for (size_t k = 0; xd_audit_replica(audit, extent, k, &r) == 0; k++) {
         if (xd_manifest_replica(m, file, extent, k, &row) < 0)
             break;
-        xd_audit_depot(audit, r.depot, &d);
         json_open_object(j, NULL);
-        put_url(j, row.url);
-        json_string(j, "depot", d.name);
-        put_found(j, &r);
+        put_found(j, &row, &r);
         put_wrong(j, audit, extent, k);
         json_close_object(j);
     }
@@ -125,6 +125,93 @@ static void put_extents(struct json *j, const struct xd_manifest *m,
         json_close_object(j);
     }
     json_close_array(j);
+}
+
+static void put_wrong_of_shard(struct json *j, const struct xd_audit *audit,
+                               size_t stripe, size_t shard, size_t replica)
+{
+    uint64_t begin, end;
+
+    json_open_array(j, "wrong");
+    for (size_t i = 0; xd_audit_shard_wrong(audit, stripe, shard, replica, i,
+                                            &begin, &end) == 0;
+         i++)
+        put_run(j, begin, end);
+    json_close_array(j);
+}
+
+static void put_losses(struct json *j, int n)
+{
+    char number[16];
+
+    snprintf(number, sizeof number, "%d", n);
+    json_literal(j, "losses_borne", number);
+}
+
+static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
+                      size_t stripe, size_t shard, const struct xd_audit *audit)
+{
+    struct xd_replica row = {.struct_size = sizeof row};
+    struct xd_audited r = {.struct_size = sizeof r};
+
+    json_open_object(j, NULL);
+    json_count(j, "number", shard);
+    json_bool(j, "good", xd_audit_shard_is_good(audit, stripe, shard));
+    json_open_array(j, "replicas");
+    for (size_t k = 0; xd_audit_shard_replica(audit, stripe, shard, k, &r) == 0;
+         k++) {
+        if (xd_manifest_shard_replica(m, file, stripe, shard, k, &row) < 0)
+            break;
+        json_open_object(j, NULL);
+        put_found(j, &row, &r);
+        put_wrong_of_shard(j, audit, stripe, shard, k);
+        json_close_object(j);
+    }
+    json_close_array(j);
+    json_close_object(j);
+}
+
+/* Nothing is known of shards if the line was down. */
+static void put_stripes(struct json *j, const struct xd_manifest *m,
+                        size_t file, const struct xd_audit *audit,
+                        bool is_line_down)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_audited_stripe found = {.struct_size = sizeof found};
+
+    json_open_array(j, "stripes");
+    for (size_t i = 0; !is_line_down && xd_manifest_stripe(m, file, i, &s) == 0;
+         i++) {
+        xd_audit_stripe(audit, i, &found);
+        json_open_object(j, NULL);
+        json_count(j, "number", s.number);
+        json_count(j, "offset", s.offset);
+        json_count(j, "length", s.length);
+        json_count(j, "k", s.k);
+        json_count(j, "n", s.n);
+        json_count(j, "good", found.n_good);
+        put_losses(j, found.n_losses);
+        json_open_array(j, "shards");
+        for (size_t k = 0; k < s.n; k++)
+            put_shard(j, m, file, i, k, audit);
+        json_close_array(j);
+        json_close_object(j);
+    }
+    json_close_array(j);
+}
+
+static void put_restorable(struct json *j, const struct xd_audit *audit,
+                           uint64_t bytes)
+{
+    uint64_t begin, end;
+
+    json_open_object(j, "restorable");
+    json_count(j, "bytes", bytes);
+    json_open_array(j, "runs");
+    for (size_t i = 0; xd_audit_restorable(audit, i, &begin, &end) == 0; i++)
+        put_run(j, begin, end);
+    json_close_array(j);
+    json_close_object(j);
 }
 
 static void put_risk(struct json *j, const char *name,
@@ -164,11 +251,17 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     json_bool(j, "line_down", sum.is_line_down);
     put_risk(j, "one_good_copy", audit, 1, sum.bytes_with_one);
     put_risk(j, "no_good_copy", audit, 0, sum.bytes_with_none);
+    put_restorable(j, audit, sum.bytes_restorable);
+    if (sum.n_stripes > 0 && !sum.is_line_down)
+        put_losses(j, sum.n_losses);
+    else
+        json_null(j, "losses_borne");
     json_open_array(j, "depots");
     for (size_t i = 0; xd_audit_depot(audit, i, &d) == 0; i++)
         put_depot(j, &d);
     json_close_array(j);
     put_extents(j, m, file, audit);
+    put_stripes(j, m, file, audit, sum.is_line_down);
     json_close_object(j);
 }
 

@@ -129,29 +129,54 @@ static void put_replicas(const struct xd_manifest *m, size_t file,
 {
     struct xd_extent e = {.struct_size = sizeof e};
     struct xd_audited r = {.struct_size = sizeof r};
-    struct xd_audited_depot d = {.struct_size = sizeof d};
 
     for (size_t i = 0; xd_manifest_extent(m, file, i, &e) == 0; i++)
         for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++) {
-            xd_audit_depot(audit, r.depot, &d);
             if (e.length == XD_SIZE_UNKNOWN || e.length == 0)
                 fputs("  all bytes, ", stdout);
             else
                 printf("  bytes %" PRIu64 "-%" PRIu64 ", ", e.offset,
                        e.offset + e.length - 1);
-            put_reason(d.name, xd_audit_verdict_name(r.verdict),
+            put_reason(r.depot_name, xd_audit_verdict_name(r.verdict),
                        r.reason != NULL ? r.reason : "nothing is wrong");
         }
 }
 
+/* "  shard 4 of stripe 0, b.example: dead: ..." of each replica of parity. */
+static void put_parity(const struct xd_manifest *m, size_t file,
+                       const struct xd_audit *audit)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_audited r = {.struct_size = sizeof r};
+
+    for (size_t i = 0; xd_manifest_stripe(m, file, i, &s) == 0; i++)
+        for (size_t k = s.k; k < s.n; k++)
+            for (size_t n = 0; xd_audit_shard_replica(audit, i, k, n, &r) == 0;
+                 n++) {
+                printf("  shard %zu of stripe %" PRIu64 ", ", k, s.number);
+                put_reason(r.depot_name, xd_audit_verdict_name(r.verdict),
+                           r.reason != NULL ? r.reason : "nothing is wrong");
+            }
+}
+
+/* Bytes that are lost, or are with one depot more, or only parity gives back. */
+enum bytes { LOST, ONE_MORE, RESTORABLE };
+
+static bool get_run(const struct xd_audit *audit, enum bytes which, size_t i,
+                    uint64_t *begin, uint64_t *end)
+{
+    if (which == RESTORABLE)
+        return xd_audit_restorable(audit, i, begin, end) == 0;
+    return xd_audit_at_risk(audit, which == LOST ? 0 : 1, i, begin, end) == 0;
+}
+
 static void put_runs(const struct args *a, const struct xd_audit *audit,
-                     size_t n_depots, size_t n_runs)
+                     enum bytes which, size_t n_runs)
 {
     uint64_t begin, end;
     size_t i = 0;
 
-    for (; (a->verbose || i < FEW) &&
-           xd_audit_at_risk(audit, n_depots, i, &begin, &end) == 0;
+    for (; (a->verbose || i < FEW) && get_run(audit, which, i, &begin, &end);
          i++)
         printf("%s%" PRIu64 "-%" PRIu64, i > 0 ? ", " : "", begin, end - 1);
     if (i < n_runs)
@@ -159,27 +184,69 @@ static void put_runs(const struct args *a, const struct xd_audit *audit,
     putchar('\n');
 }
 
-static void put_risk(const struct args *a, const struct xd_audit *audit,
-                     const struct xd_audit_sum *sum)
+static void put_bytes(const struct args *a, const struct xd_audit *audit,
+                      enum bytes which, uint64_t bytes, size_t n_runs,
+                      const char *before, const char *behind)
 {
     char size[UNITS_SIZE];
 
+    if (bytes == 0)
+        return;
+    printf("%s %s (%" PRIu64 " bytes)%s: ", before, units_size(size, bytes),
+           bytes, behind);
+    put_runs(a, audit, which, n_runs);
+}
+
+/* Of the stripe that bears the fewest losses; stripes that lack shards are named. */
+static void put_losses(const struct args *a, const struct xd_manifest *m,
+                       size_t file, const struct xd_audit *audit,
+                       const struct xd_audit_sum *sum)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_audited_stripe found = {.struct_size = sizeof found};
+    size_t n = 0;
+
+    if (sum->n_stripes > 0 && sum->n_losses >= 0)
+        printf("%s the loss of %d more %s\n",
+               sum->n_stripes == 1 ? "its stripe bears" : "each stripe bears",
+               sum->n_losses, sum->n_losses == 1 ? "shard" : "shards");
+    for (size_t i = 0;
+         sum->n_losses < 0 && xd_audit_stripe(audit, i, &found) == 0; i++) {
+        if (found.n_losses >= 0 || xd_manifest_stripe(m, file, i, &s) < 0)
+            continue;
+        if (a->verbose || n < FEW)
+            printf("stripe %" PRIu64 " has only %u good %s: it takes %u to "
+                   "restore the others\n",
+                   s.number, found.n_good,
+                   found.n_good == 1 ? "shard" : "shards", s.k);
+        n++;
+    }
+    if (!a->verbose && n > FEW)
+        printf("and so have %zu more stripes\n", n - FEW);
+}
+
+static void put_risk(const struct args *a, const struct xd_manifest *m,
+                     size_t file, const struct xd_audit *audit,
+                     const struct xd_audit_sum *sum)
+{
     if (sum->size == XD_SIZE_UNKNOWN) {
         puts("no depot says how long the file is");
         return;
     }
-    if (sum->bytes_with_none > 0) {
-        printf("no depot has a good copy of %s (%" PRIu64 " bytes): ",
-               units_size(size, sum->bytes_with_none), sum->bytes_with_none);
-        put_runs(a, audit, 0, sum->n_with_none);
-    }
-    if (sum->bytes_with_one > 0) {
-        printf("one depot alone has a good copy of %s (%" PRIu64 " bytes): ",
-               units_size(size, sum->bytes_with_one), sum->bytes_with_one);
-        put_runs(a, audit, 1, sum->n_with_one);
-    }
+    put_bytes(a, audit, LOST, sum->bytes_with_none, sum->n_with_none,
+              "no depot has a good copy of",
+              sum->n_stripes > 0 ? ", nor can parity restore them" : "");
+    put_bytes(a, audit, RESTORABLE, sum->bytes_restorable, sum->n_restorable,
+              "no depot has a good copy of", ", which parity restores");
+    put_bytes(a, audit, ONE_MORE, sum->bytes_with_one, sum->n_with_one,
+              sum->n_stripes > 0 ? "lost with one depot more:"
+                                 : "one depot alone has a good copy of",
+              "");
+    put_losses(a, m, file, audit, sum);
     if (sum->bytes_with_none == 0 && sum->bytes_with_one == 0 && sum->size > 0)
-        puts("two depots or more have a good copy of each byte");
+        puts(sum->n_stripes > 0
+                 ? "no byte is lost with any one depot"
+                 : "two depots or more have a good copy of each byte");
 }
 
 static void put_sum(const struct xd_audit_sum *sum)
@@ -204,10 +271,12 @@ void check_table(const struct args *a, const struct xd_manifest *m, size_t file,
         putchar('\n');
     }
     put_depots(audit);
-    if (a->verbose)
+    if (a->verbose) {
         put_replicas(m, file, audit);
-    else
+        put_parity(m, file, audit);
+    } else {
         put_reasons(audit);
+    }
     put_sum(&sum);
-    put_risk(a, audit, &sum);
+    put_risk(a, m, file, audit, &sum);
 }

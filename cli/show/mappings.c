@@ -48,7 +48,7 @@ static void put_text(const char *text)
     }
 }
 
-static void put_probed(const struct xd_probed *p)
+void mappings_put_probed(const struct xd_probed *p)
 {
     char left[UNITS_SIZE];
 
@@ -81,7 +81,7 @@ static void put_mapping(void *user, const struct mapping *at)
     put_text(text_host(host, r->url));
     put_text(r->expires);
     put_text(r->functions);
-    put_probed(&at->probed);
+    mappings_put_probed(&at->probed);
     putchar('\n');
 }
 
@@ -97,11 +97,12 @@ struct warnings {
     size_t n;
 };
 
-static void warn_of_recorded(struct warnings *w, const struct mapping *at,
+/* `what` it is that lies on `host`. */
+static void warn_of_recorded(struct warnings *w, const struct xd_replica *r,
+                             const struct xd_probed *p, const char *what,
                              const char *host)
 {
-    const struct xd_replica *r = &at->replica;
-    const char *more = at->probed.state == XD_PROBE_NONE
+    const char *more = p->state == XD_PROBE_NONE
                            ? ": --probe asks whether it was extended"
                            : "";
     char left[UNITS_SIZE];
@@ -109,28 +110,62 @@ static void warn_of_recorded(struct warnings *w, const struct mapping *at,
     if (r->expires_at == 0 || r->expires_at > w->now + SOON)
         return;
     if (r->expires_at <= w->now)
-        words_warning(w->n++, "mapping %zu on %s expired at %s, as recorded%s",
-                      at->number, host, r->expires, more);
+        words_warning(w->n++, "%s on %s expired at %s, as recorded%s", what,
+                      host, r->expires, more);
     else
-        words_warning(w->n++, "mapping %zu on %s expires in %s, as recorded%s",
-                      at->number, host,
-                      units_lifetime(left, r->expires_at - w->now), more);
+        words_warning(w->n++, "%s on %s expires in %s, as recorded%s", what,
+                      host, units_lifetime(left, r->expires_at - w->now), more);
 }
 
-static void warn(void *user, const struct mapping *at)
+static void warn(struct warnings *w, const struct xd_replica *r,
+                 const struct xd_probed *p, const char *what)
 {
-    struct warnings *w = user;
-    const struct xd_probed *p = &at->probed;
     char left[UNITS_SIZE], host[TEXT_URL_SIZE];
 
-    text_host(host, at->replica.url);
+    text_host(host, r->url);
     if (p->state != XD_PROBE_ANSWERED)
-        warn_of_recorded(w, at, host);
+        warn_of_recorded(w, r, p, what, host);
     else if (p->lifetime_s <= SOON)
         words_warning(w->n++,
-                      "mapping %zu on %s expires in %s: extend it, or fetch "
-                      "the file",
-                      at->number, host, units_lifetime(left, p->lifetime_s));
+                      "%s on %s expires in %s: extend it, or fetch the file",
+                      what, host, units_lifetime(left, p->lifetime_s));
+}
+
+static void warn_of_mapping(void *user, const struct mapping *at)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, "mapping %zu", at->number);
+    warn(user, &at->replica, &at->probed, what);
+}
+
+static void warn_of_shard(struct warnings *w, const struct xd_manifest *m,
+                          size_t file, size_t stripe, size_t shard,
+                          const char *what, const struct xd_probe *probe)
+{
+    struct xd_replica r = {.struct_size = sizeof r};
+    struct xd_probed p = {.struct_size = sizeof p};
+
+    for (size_t i = 0;
+         xd_manifest_shard_replica(m, file, stripe, shard, i, &r) == 0; i++) {
+        if (probe != NULL)
+            xd_probe_get_shard(probe, stripe, shard, i, &p);
+        warn(w, &r, &p, what);
+    }
+}
+
+static void warn_of_parity(struct warnings *w, const struct xd_manifest *m,
+                           size_t file, const struct xd_probe *probe)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+    char what[96];
+
+    for (size_t i = 0; xd_manifest_stripe(m, file, i, &s) == 0; i++)
+        for (size_t k = s.k; k < s.n; k++) {
+            snprintf(what, sizeof what, "shard %zu of stripe %" PRIu64, k,
+                     s.number);
+            warn_of_shard(w, m, file, i, k, what, probe);
+        }
 }
 
 void mappings_warn(const struct xd_manifest *m, size_t file,
@@ -139,6 +174,7 @@ void mappings_warn(const struct xd_manifest *m, size_t file,
     const time_t now = time(NULL);
     struct warnings w = {.now = now > 0 ? (uint64_t)now : 0};
 
-    visit(m, file, probe, warn, &w);
+    visit(m, file, probe, warn_of_mapping, &w);
+    warn_of_parity(&w, m, file, probe);
     words_end_warnings(w.n);
 }

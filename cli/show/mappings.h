@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mappings of a file: a line each, and a warning of each that is about to
- * expire.  `probe` is what the file's depots said of them, or NULL if they were
- * not asked.
+ * The mappings of a file: a line each, and a warning of each, and of each replica of
+ * parity, that is about to expire.  `probe` is what the file's depots said of them, or
+ * NULL if they were not asked.
  */
 #ifndef CLI_MAPPINGS_H
 #define CLI_MAPPINGS_H
@@ -16,5 +16,8 @@ void mappings_put(const struct xd_manifest *m, size_t file,
 /* On standard error: what has expired, or will within a day. */
 void mappings_warn(const struct xd_manifest *m, size_t file,
                    const struct xd_probe *probe);
+
+/* Behind a line: what its depot said; nothing if it was not asked. */
+void mappings_put_probed(const struct xd_probed *p);
 
 #endif

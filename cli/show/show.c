@@ -109,8 +109,8 @@ static void put_file(const struct xd_manifest *m, size_t i, bool verbose,
         mappings_put(m, i, probe);
     for (size_t j = 0; j < file.n_extents && !verbose && probe == NULL; j++)
         put_extent(m, i, j);
-    if (verbose)
-        stripes_put_shards(m, i);
+    if (verbose || probe != NULL)
+        stripes_put_shards(m, i, probe);
     stripes_put(m, i);
 }
 

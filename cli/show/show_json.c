@@ -137,11 +137,12 @@ static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
 
 /* One of parity that the manifest names has a hash; nothing is known of others. */
 static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
-                      size_t stripe, const struct xd_stripe *s, size_t i)
+                      size_t stripe, const struct xd_stripe *s, size_t i,
+                      const struct xd_probe *probe)
 {
     struct xd_shard shard = {.struct_size = sizeof shard};
     struct xd_replica replica = {.struct_size = sizeof replica};
-    const struct xd_probed probed = {.state = XD_PROBE_NONE};
+    struct xd_probed probed = {.struct_size = sizeof probed};
 
     if (xd_manifest_shard(m, file, stripe, i, &shard) < 0 ||
         (i >= s->k && !shard.sha256))
@@ -153,14 +154,17 @@ static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
     json_string(j, "sha256", shard.sha256);
     json_open_array(j, "replicas");
     for (size_t k = 0;
-         xd_manifest_shard_replica(m, file, stripe, i, k, &replica) == 0; k++)
+         xd_manifest_shard_replica(m, file, stripe, i, k, &replica) == 0; k++) {
+        if (probe != NULL)
+            xd_probe_get_shard(probe, stripe, i, k, &probed);
         put_replica(j, &replica, &probed);
+    }
     json_close_array(j);
     json_close_object(j);
 }
 
 static void put_stripes(struct json *j, const struct xd_manifest *m,
-                        size_t file)
+                        size_t file, const struct xd_probe *probe)
 {
     struct xd_stripe s = {.struct_size = sizeof s};
 
@@ -176,7 +180,7 @@ static void put_stripes(struct json *j, const struct xd_manifest *m,
         json_count(j, "losses", s.n_losses);
         json_open_array(j, "shards");
         for (size_t k = 0; k < s.n; k++)
-            put_shard(j, m, file, i, &s, k);
+            put_shard(j, m, file, i, &s, k, probe);
         json_close_array(j);
         json_close_object(j);
     }
@@ -201,7 +205,7 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     for (size_t i = 0; i < f.n_extents; i++)
         put_extent(j, m, file, i, probe);
     json_close_array(j);
-    put_stripes(j, m, file);
+    put_stripes(j, m, file, probe);
     json_close_object(j);
 }
 

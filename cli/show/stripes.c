@@ -8,6 +8,7 @@
 
 #include "common/text.h"
 #include "common/units.h"
+#include "show/mappings.h"
 
 #define LABEL "  %-10s "
 
@@ -136,7 +137,7 @@ void stripes_put(const struct xd_manifest *m, size_t file)
 
 /* ---- each shard ---- */
 
-static void put_replica(const struct xd_replica *r)
+static void put_replica(const struct xd_replica *r, const struct xd_probed *p)
 {
     char host[TEXT_URL_SIZE];
 
@@ -150,15 +151,18 @@ static void put_replica(const struct xd_replica *r)
         fputs("  ", stdout);
         text_put(stdout, r->expires);
     }
+    mappings_put_probed(p);
     putchar('\n');
 }
 
 /* One of parity that the manifest names has a hash; nothing is known of others. */
 static void put_shard(const struct xd_manifest *m, size_t file, size_t stripe,
-                      const struct xd_stripe *s, size_t i)
+                      const struct xd_stripe *s, size_t i,
+                      const struct xd_probe *probe)
 {
     struct xd_shard shard = {.struct_size = sizeof shard};
     struct xd_replica r = {.struct_size = sizeof r};
+    struct xd_probed p = {.struct_size = sizeof p};
 
     if (xd_manifest_shard(m, file, stripe, i, &shard) < 0 ||
         (i >= s->k && !shard.sha256))
@@ -172,11 +176,15 @@ static void put_shard(const struct xd_manifest *m, size_t file, size_t stripe,
     else
         puts("no bytes");
     for (size_t k = 0;
-         xd_manifest_shard_replica(m, file, stripe, i, k, &r) == 0; k++)
-        put_replica(&r);
+         xd_manifest_shard_replica(m, file, stripe, i, k, &r) == 0; k++) {
+        if (probe != NULL)
+            xd_probe_get_shard(probe, stripe, i, k, &p);
+        put_replica(&r, &p);
+    }
 }
 
-void stripes_put_shards(const struct xd_manifest *m, size_t file)
+void stripes_put_shards(const struct xd_manifest *m, size_t file,
+                        const struct xd_probe *probe)
 {
     struct xd_stripe s = {.struct_size = sizeof s};
 
@@ -186,6 +194,6 @@ void stripes_put_shards(const struct xd_manifest *m, size_t file)
         put_code(&s);
         putchar('\n');
         for (size_t k = 0; k < s.n; k++)
-            put_shard(m, file, i, &s, k);
+            put_shard(m, file, i, &s, k, probe);
     }
 }

@@ -154,6 +154,13 @@ static void put_replica(struct json *j, const struct xd_upkept *r)
     json_string(j, "store", r->store);
     json_count(j, "begin", r->begin);
     json_count(j, "end", r->end);
+    if (r->is_parity) {
+        json_count(j, "stripe", r->stripe);
+        json_count(j, "shard", r->shard);
+    } else {
+        json_null(j, "stripe");
+        json_null(j, "shard");
+    }
     json_count(j, "expires_at", r->expires_at);
     json_count(j, "limit_s", r->limit_s);
     json_string(j, "error", r->error);

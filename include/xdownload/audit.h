@@ -56,7 +56,8 @@ struct xd_audited {
     uint64_t bytes_read;  /* that were compared, or were to be: */
     uint64_t bytes_right; /* by a hash, or as most depots have them */
     uint64_t bytes_wrong, bytes_disputed;
-    size_t n_wrong; /* runs of wrong bytes: see xd_audit_wrong() */
+    size_t n_wrong;         /* runs of wrong bytes: see xd_audit_wrong() */
+    const char *depot_name; /* as in struct xd_audited_depot */
 };
 
 /* What was found of one depot. */
@@ -73,6 +74,17 @@ struct xd_audited_depot {
     double bytes_per_s;   /* 0: not measured */
 };
 
+/* What was found of a stripe.  Of a file of which the line was down nothing was. */
+struct xd_audited_stripe {
+    size_t struct_size; /* set by the caller */
+    unsigned
+        n_good;   /* shards that are there as a whole: of data, every byte has
+                           a good copy, or they have none; of parity, they have a
+                           usable replica */
+    int n_losses; /* of shards that it bears: n_good less k; what is below 0
+                           is missing to give back its lost bytes */
+};
+
 /* What was found of the file. */
 struct xd_audit_sum {
     size_t struct_size; /* set by the caller */
@@ -80,27 +92,36 @@ struct xd_audit_sum {
     bool is_full;
     const char *algorithm; /* of the hashes that bytes were compared with; NULL:
                               with each other alone */
-    size_t n_depots, n_replicas, n_usable, n_skipped;
-    /* Of a file of known size: the bytes of which one depot, or none, has a good
-     * copy.  A usable replica is one; and so are, if every byte was read, those
-     * bytes of a lying or disputed one that were right. */
+    size_t n_depots, n_replicas, n_usable, n_skipped; /* of parity, too */
+    /* Of a file of known size: the bytes that are lost, and those that are lost with
+     * one depot more.  Without parity these are those of which no depot has a good
+     * copy, and those of which one has.  A usable replica is one; and so are, if
+     * every byte was read, those bytes of a lying or disputed one that were right.
+     * A stripe gives back its bytes as long as k of its shards are good. */
     uint64_t bytes_with_one, bytes_with_none;
     size_t n_with_one, n_with_none; /* runs of them: see xd_audit_at_risk() */
     bool
         is_line_down; /* all replicas that were asked are unreached: of how many
                           bytes there are good copies is not known */
+    size_t n_of_parity; /* replicas, of all */
+    size_t n_stripes;
+    int n_losses; /* as of the stripe that bears the fewest; 0 without stripes */
+    /* Of which no depot has a good copy, but which parity gives back. */
+    uint64_t bytes_restorable;
+    size_t n_restorable; /* runs: see xd_audit_restorable() */
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Look at all replicas of file number `file` of `m`: whether their depots answer,
+ * Look at all replicas of file number `file` of `m`, those of parity too: whether their depots answer,
  * the size of their objects, whether ranges can be had, when they expire, and
  * samples of their bytes: of each extent 8 places of 64 KiB, or up to 8 pieces
  * that the manifest has hashes of, of at most 16 MiB together but two at least;
  * all of what is shorter than 1 MiB.  Or all bytes, by `what`, which may be NULL.
  * Bytes without a hash are compared with each other: those are right that more
- * than half of the depots have.
+ * than half of the depots have.  A shard of parity is read as an extent is, and of
+ * all its bytes its hash decides.
  *
  * Each depot is asked one thing at a time, several depots at once, as many as the
  * option `max-depots` allows (0: 16).  The log is given XD_LOG_STATUS lines of
@@ -115,7 +136,7 @@ XD_BEGIN_DECLS
  *            sends less than 10 KiB in 10 s, without a `limit-rate`, is given up.
  *            A cancel of the options ends it.
  * Errors:    INVAL (no such file, or extents that overlap in more than ten million
- *            ways), TIMEOUT (the option `max-time` is over),
+ *            ways, or parity that is longer than any file), TIMEOUT (the option `max-time` is over),
  *            CANCELED, NOMEM, IO (a file that the options name).  What is wrong
  *            with a replica is none.
  */
@@ -141,9 +162,31 @@ XD_API int xd_audit_wrong(const struct xd_audit *a, size_t extent,
                           size_t replica, size_t i, uint64_t *out_begin,
                           uint64_t *out_end);
 
-/* The i-th run of bytes of which `n_depots`, 0 or 1, have a good copy; likewise. */
+/* The i-th run of bytes that are lost (`n_depots` 0), or are with one depot more (1);
+ * likewise. */
 XD_API int xd_audit_at_risk(const struct xd_audit *a, size_t n_depots, size_t i,
                             uint64_t *out_begin, uint64_t *out_end);
+
+/* The i-th run of bytes that only parity gives back; likewise. */
+XD_API int xd_audit_restorable(const struct xd_audit *a, size_t i,
+                               uint64_t *out_begin, uint64_t *out_end);
+
+/* A stripe of the manifest's file; 0, or INVAL past the last. */
+XD_API int xd_audit_stripe(const struct xd_audit *a, size_t stripe,
+                           struct xd_audited_stripe *out);
+
+/* Whether that shard of a stripe, of data or of parity, is there as a whole. */
+XD_API bool xd_audit_shard_is_good(const struct xd_audit *a, size_t stripe,
+                                   size_t shard);
+
+/* As xd_audit_replica() and xd_audit_wrong(), of a replica of parity; bytes are those
+ * of the shard. */
+XD_API int xd_audit_shard_replica(const struct xd_audit *a, size_t stripe,
+                                  size_t shard, size_t replica,
+                                  struct xd_audited *out);
+XD_API int xd_audit_shard_wrong(const struct xd_audit *a, size_t stripe,
+                                size_t shard, size_t replica, size_t i,
+                                uint64_t *out_begin, uint64_t *out_end);
 
 /* "ok", "slow", "unranged", "disputed", "lying", "stale", "expired", "denied", "dead",
  * "unreached" or "skipped"; lives for ever. */

@@ -35,7 +35,7 @@ XD_BEGIN_DECLS
 
 /*
  * Ask the depots of file number `file` of `m`, each about each allocation that
- * it holds, by its manage capability.  The question is put once: a depot that
+ * it holds, of parity too, by its manage capability.  The question is put once: a depot that
  * is silent for as long as the option `silence` allows has failed.
  *
  * Ownership: *out is the caller's, to release with xd_probe_free(); it holds a
@@ -54,6 +54,11 @@ XD_API XD_MUST_CHECK int xd_probe_new(struct xd_probe **out,
 /* What became of a replica of the file; 0, or INVAL past the last. */
 XD_API int xd_probe_get(const struct xd_probe *p, size_t extent, size_t replica,
                         struct xd_probed *out);
+
+/* Likewise of a replica of parity. */
+XD_API int xd_probe_get_shard(const struct xd_probe *p, size_t stripe,
+                              size_t shard, size_t replica,
+                              struct xd_probed *out);
 
 XD_API void xd_probe_free(struct xd_probe *p); /* NULL does nothing */
 

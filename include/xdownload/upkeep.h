@@ -58,12 +58,15 @@ struct xd_upkept {
     enum xd_upkeep_state state;
     const char *url;     /* by which it was read, without secrets */
     const char *store;   /* its name; NULL: no store was asked */
-    uint64_t begin, end; /* bytes of the file */
+    uint64_t begin, end; /* bytes of the file; of parity, those of its stripe */
     uint64_t expires_at; /* renewed: seconds since 1970 */
     uint64_t limit_s;    /* with BEYOND; 0: not known */
     const char
-        *error; /* one sentence, also of what is done and to be known, as of
-                            a bucket that keeps versions; or NULL */
+        *error;     /* one sentence, also of what is done and to be known, as of
+                          a bucket that keeps versions; or NULL */
+    bool is_parity; /* of this shard of a stripe, by its number */
+    uint64_t stripe;
+    unsigned shard;
 };
 
 struct xd_upkeep_sum {
@@ -77,9 +80,9 @@ struct xd_upkeep_sum {
 XD_BEGIN_DECLS
 
 /*
- * Drop the replicas on a host or a store: both manifests are written without them,
- * and then their objects are removed, which needs the private manifest; without
- * it, nothing is.
+ * Drop the replicas on a host or a store, of parity too: both manifests are written
+ * without them, and then their objects are removed, which needs the private manifest;
+ * without it, nothing is.
  *
  * An object is removed only at the store that was named, or at that very host, and
  * only if it has the name of an object of an upload.  Before that every byte is
@@ -92,8 +95,9 @@ XD_BEGIN_DECLS
  *            it is given.  `o` may be NULL: the defaults.
  * Threads:   any.  Works on threads of its own, which have ended on return.
  * Blocks:    until all is read and removed; a cancel of the options ends it.
- * Errors:    INVAL (no replica is there; they are all that there is of some bytes;
- *            objects cannot be removed under these rules: wish keeps_objects),
+ * Errors:    INVAL (no replica is there; they are all that there is of some bytes, or
+ *            a stripe would have fewer than k shards; objects cannot be removed under
+ *            these rules: wish keeps_objects),
  *            IO (a manifest cannot be read or written, or another call works on
  *            it; the private one may be another user's), MANIFEST, STATE (an upload
  *            is not complete, or the two are of different files), CORRUPT,
@@ -107,9 +111,9 @@ XD_API XD_MUST_CHECK int xd_replicas_drop(struct xd_upkeep **out,
                                           struct xd_error *err);
 
 /*
- * Have all replicas that expire live longer, by what the private manifest says;
- * until when is written into both.  URLs that S3 presigned are made anew, at the
- * stores of the wish alone.
+ * Have all replicas that expire, of parity too, live longer, by what the private
+ * manifest says; until when is written into both.  URLs that S3 presigned are made
+ * anew, at the stores of the wish alone.
  *
  * Ownership, Threads, Blocks: as xd_replicas_drop().
  * Errors:    INVAL (no lifetime; no URL of a store), IO, MANIFEST, STATE (also:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "manifest/edit.h"
 
-#include "base/date.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "manifest/builder.h"
+#include "manifest/edit_parity.h"
 #include "manifest/exnode.h"
 #include "manifest/hashes.h"
 #include "manifest/xml_copy.h"
@@ -31,21 +31,8 @@ static void copy_parts(struct xd_builder *b, const struct xd_model_file *f)
         copy->next = NULL;
         xd_builder_keep_part(&b->draft, copy);
     }
-    for (size_t i = 0; i < f->rare->n_stripes + f->rare->n_unused_stripes; i++)
-        xd_builder_stripe(b, &f->rare->stripes[i]);
     b->draft.is_exnode = f->rare->is_exnode;
     b->draft.signature = xd_span(f->rare->signature, f->rare->signature_bytes);
-}
-
-/* "2026-11-24 18:00:00" in the pool; NULL for 0, or without memory. */
-static const char *copy_date(struct xd_builder *b, int64_t at)
-{
-    char date[XD_DATE_SIZE];
-
-    if (at <= 0)
-        return NULL;
-    xd_date_format((uint64_t)at, date);
-    return date[0] ? xd_builder_copy(b, xd_span_of(date)) : NULL;
 }
 
 /* Those behind `at`, where other bytes are now; there is none among the old. */
@@ -115,7 +102,7 @@ static void copy_replica(struct xd_builder *b, const struct xd_model_file *f,
     const struct xd_exnode_part *part =
         f->rare->mappings ? f->rare->mappings[place] : NULL;
     struct xd_exnode_part *copy = part ? allocate(b, sizeof *copy) : NULL;
-    const char *date = copy_date(b, expires_at);
+    const char *date = xd_edit_date(b, expires_at);
 
     if (copy)
         *copy = *part;
@@ -186,11 +173,6 @@ static void add_hashes(struct xd_builder *b, const struct xd_model_file *f,
         xd_builder_copy_pieces(b, edit->pieces);
 }
 
-static const char *copy_text(struct xd_builder *b, const char *s)
-{
-    return s ? xd_builder_copy(b, xd_span_of(s)) : NULL;
-}
-
 /* Its capabilities, of which there is one at least. */
 static struct xd_exnode_part *make_part(struct xd_builder *b,
                                         const struct xd_edit_replica *r)
@@ -199,8 +181,8 @@ static struct xd_exnode_part *make_part(struct xd_builder *b,
 
     if (!part)
         return NULL;
-    part->write = copy_text(b, r->write);
-    part->manage = copy_text(b, r->manage);
+    part->write = xd_edit_text(b, r->write);
+    part->manage = xd_edit_text(b, r->manage);
     return part;
 }
 
@@ -215,8 +197,8 @@ static void add_replica(struct xd_builder *b, const struct xd_edit_replica *r)
                .url = xd_span_of(r->read),
                .object_size = length,
                .priority = XD_PRIORITY_NONE,
-               .sha256 = copy_text(b, r->sha256),
-               .expires = copy_date(b, r->expires_at),
+               .sha256 = xd_edit_text(b, r->sha256),
+               .expires = xd_edit_date(b, r->expires_at),
                .part = is_secret ? make_part(b, r) : NULL,
                .rights = XD_MAY_READ | (r->write ? XD_MAY_WRITE : 0) |
                          (r->manage ? XD_MAY_MANAGE : 0),
@@ -239,7 +221,8 @@ int xd_manifest_edit(struct xd_manifest **out, struct xd_manifest *m,
     else
         begin_file(&b, edit);
     add_hashes(&b, m ? &m->files[file] : NULL, edit);
-    b.draft.upload = copy_text(&b, edit->upload);
+    xd_edit_parity(&b, m ? &m->files[file] : NULL, edit);
+    b.draft.upload = xd_edit_text(&b, edit->upload);
     for (size_t i = 0; i < edit->n_added; i++)
         add_replica(&b, &edit->added[i]);
     rc = xd_builder_end_file(&b);

@@ -39,11 +39,16 @@ struct xd_edit {
                                   as before; or NULL */
     const struct xd_edit_replica *added;
     size_t n_added;
+    const bool *dropped_parity; /* those of the replicas of parity, stripe by
+                                   stripe of those that are used; or NULL */
+    const int64_t *parity_expires_at; /* likewise, as of those of the file */
+    const char *const *parity_reads;
     const char *upload; /* as in struct xd_model_rare; NULL: there is none */
 };
 
 /*
- * File number `file` of `m`, or, with NULL, a new one, so edited.
+ * File number `file` of `m`, or, with NULL, a new one, so edited.  A stripe of which a
+ * replica changes is written by its rows: what else stood in it is gone.
  * Ownership: *out is the caller's, and holds a reference to `m`.
  * Errors:    MANIFEST (no replica is left of some bytes), NOMEM.
  */

@@ -94,6 +94,8 @@ struct xd_model_stripe {
     uint32_t n_shards, n_replicas;       /* that the manifest names */
     const struct xd_model_shard *shards; /* by ascending number */
     const struct xd_model_shard_replica *replicas;
+    size_t first_place; /* of a stripe that is used: that of its first replica
+                           among all of parity, from stripe to stripe */
     const struct xd_exnode_part *part; /* it as it was read, which has more than
                                           is here; or NULL */
     bool is_used;                      /* else it is only written again */

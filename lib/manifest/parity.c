@@ -70,7 +70,7 @@ void xd_parity_take(struct xd_builder *b, const struct xd_model_file *f,
 {
     struct xd_draft *d = &b->draft;
     struct xd_model_stripe *list;
-    size_t used = 0, unused;
+    size_t used = 0, unused, place = 0;
 
     if (d->n_stripes == 0)
         return;
@@ -82,8 +82,10 @@ void xd_parity_take(struct xd_builder *b, const struct xd_model_file *f,
         return;
     }
     for (size_t i = 0; i < d->n_stripes; i++) {
-        const struct xd_model_stripe *s = &d->stripes[i].row;
+        struct xd_model_stripe *s = &d->stripes[i].row;
 
+        s->first_place = place;
+        place += s->is_used ? s->n_replicas : 0;
         list[s->is_used ? used++ : unused++] = *s;
     }
     rare->stripes = list;
@@ -128,6 +130,15 @@ unsigned xd_stripe_n_losses(const struct xd_model_stripe *s)
     for (size_t i = 0; i < s->n_shards; i++)
         n += s->shards[i].n_replicas > 0;
     return n;
+}
+
+size_t xd_stripes_n_replicas(const struct xd_model_file *f)
+{
+    const size_t n = f->rare->n_stripes;
+    const struct xd_model_stripe *last =
+        n > 0 ? &f->rare->stripes[n - 1] : NULL;
+
+    return last ? last->first_place + last->n_replicas : 0;
 }
 
 static int compare_extent(const struct xd_model_extent *e, uint64_t offset,

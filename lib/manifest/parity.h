@@ -22,6 +22,10 @@ uint64_t xd_stripe_data_length(const struct xd_model_stripe *s,
 /* How many shards of parity have a replica. */
 unsigned xd_stripe_n_losses(const struct xd_model_stripe *s);
 
+/* How many replicas of parity a file has, of stripes that are used; their places are
+ * counted from 0 on, stripe by stripe. */
+size_t xd_stripes_n_replicas(const struct xd_model_file *f);
+
 /* The hash of a shard: the stripe's, or, of data, that of the extent of just these
  * bytes; or NULL. */
 const char *xd_stripe_sha256(const struct xd_model_file *f,

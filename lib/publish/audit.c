@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <xdownload/audit.h>
 
+#include <limits.h>
+
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
@@ -40,6 +42,20 @@ static size_t count_usable(const struct xd_audit *a)
     return n;
 }
 
+/* How many losses of shards the stripe bears that bears the fewest. */
+static int count_losses(const struct xd_audit *a)
+{
+    int least = INT_MAX;
+
+    for (size_t i = 0; i < a->n_stripes && !a->is_line_down; i++) {
+        const struct xd_audit_stripe *s = &a->stripes[i];
+        const int n = (int)s->n_good - (int)s->k;
+
+        least = n < least ? n : least;
+    }
+    return least == INT_MAX ? 0 : least;
+}
+
 /* What decides on bytes: of several hashes, that of the pieces. */
 static const char *algorithm_of(const struct xd_audit *a)
 {
@@ -60,11 +76,16 @@ void xd_audit_get(const struct xd_audit *a, struct xd_audit_sum *out)
                                .n_depots = a->n_depots,
                                .n_replicas = a->n,
                                .n_usable = count_usable(a),
-                               .bytes_with_one = a->one.bytes,
-                               .bytes_with_none = a->none.bytes,
-                               .n_with_one = a->one.n,
-                               .n_with_none = a->none.n,
-                               .is_line_down = a->is_line_down};
+                               .bytes_with_one = a->risk.one.bytes,
+                               .bytes_with_none = a->risk.none.bytes,
+                               .n_with_one = a->risk.one.n,
+                               .n_with_none = a->risk.none.n,
+                               .is_line_down = a->is_line_down,
+                               .n_of_parity = a->n - a->n_of_file,
+                               .n_stripes = a->n_stripes,
+                               .n_losses = count_losses(a),
+                               .bytes_restorable = a->risk.restorable.bytes,
+                               .n_restorable = a->risk.restorable.n};
 
     for (size_t i = 0; i < a->n; i++)
         sum.n_skipped += a->replicas[i].is_left_out;
@@ -78,7 +99,7 @@ static int count_held(const struct xd_audit *a, size_t depot, uint64_t *out)
     int rc = 0;
 
     xd_rangeset_init(&held);
-    for (size_t i = 0; rc == 0 && i < a->n; i++) {
+    for (size_t i = 0; rc == 0 && i < a->n_of_file; i++) {
         if (a->replicas[i].depot == depot)
             rc = xd_rangeset_add(&held, a->replicas[i].shown.extent->at);
     }
@@ -134,6 +155,26 @@ static const struct xd_audit_replica *find(const struct xd_audit *a,
     return &a->replicas[f->extents[extent].first_replica + replica];
 }
 
+struct xd_audited xd_audit_row(const struct xd_audit *a,
+                               const struct xd_audit_replica *r)
+{
+    return (struct xd_audited){.verdict = r->verdict,
+                               .reason = r->reason,
+                               .depot = r->depot,
+                               .object_size = r->stated_size,
+                               .validator = r->validator,
+                               .modified = r->modified,
+                               .has_answered = r->facts.has_answered,
+                               .has_no_ranges = r->facts.has_no_ranges,
+                               .expires_at = r->expires_at,
+                               .bytes_read = r->bytes_read,
+                               .bytes_right = r->bytes_right,
+                               .bytes_wrong = r->facts.bytes_wrong,
+                               .bytes_disputed = r->facts.bytes_disputed,
+                               .n_wrong = r->wrong.n,
+                               .depot_name = a->depots[r->depot].name};
+}
+
 int xd_audit_replica(const struct xd_audit *a, size_t extent, size_t replica,
                      struct xd_audited *out)
 {
@@ -142,31 +183,18 @@ int xd_audit_replica(const struct xd_audit *a, size_t extent, size_t replica,
 
     if (!r)
         return XD_E_INVAL;
-    found = (struct xd_audited){.verdict = r->verdict,
-                                .reason = r->reason,
-                                .depot = r->depot,
-                                .object_size = r->stated_size,
-                                .validator = r->validator,
-                                .modified = r->modified,
-                                .has_answered = r->facts.has_answered,
-                                .has_no_ranges = r->facts.has_no_ranges,
-                                .expires_at = r->expires_at,
-                                .bytes_read = r->bytes_read,
-                                .bytes_right = r->bytes_right,
-                                .bytes_wrong = r->facts.bytes_wrong,
-                                .bytes_disputed = r->facts.bytes_disputed,
-                                .n_wrong = r->wrong.n};
+    found = xd_audit_row(a, r);
     xd_copy_out(out, &found, sizeof found);
     return 0;
 }
 
-static int run_of(const struct xd_rangeset *s, size_t i, uint64_t *out_begin,
-                  uint64_t *out_end)
+int xd_audit_run_of(const struct xd_rangeset *s, size_t i, uint64_t base,
+                    uint64_t *out_begin, uint64_t *out_end)
 {
     if (i >= s->n)
         return XD_E_INVAL;
-    *out_begin = s->ranges[i].begin;
-    *out_end = s->ranges[i].end;
+    *out_begin = s->ranges[i].begin - base;
+    *out_end = s->ranges[i].end - base;
     return 0;
 }
 
@@ -175,7 +203,8 @@ int xd_audit_wrong(const struct xd_audit *a, size_t extent, size_t replica,
 {
     const struct xd_audit_replica *r = find(a, extent, replica);
 
-    return r ? run_of(&r->wrong, i, out_begin, out_end) : XD_E_INVAL;
+    return r ? xd_audit_run_of(&r->wrong, i, 0, out_begin, out_end)
+             : XD_E_INVAL;
 }
 
 int xd_audit_at_risk(const struct xd_audit *a, size_t n_depots, size_t i,
@@ -183,7 +212,14 @@ int xd_audit_at_risk(const struct xd_audit *a, size_t n_depots, size_t i,
 {
     if (n_depots > 1)
         return XD_E_INVAL;
-    return run_of(n_depots == 0 ? &a->none : &a->one, i, out_begin, out_end);
+    return xd_audit_run_of(n_depots == 0 ? &a->risk.none : &a->risk.one, i, 0,
+                           out_begin, out_end);
+}
+
+int xd_audit_restorable(const struct xd_audit *a, size_t i, uint64_t *out_begin,
+                        uint64_t *out_end)
+{
+    return xd_audit_run_of(&a->risk.restorable, i, 0, out_begin, out_end);
 }
 
 static void release_replica(struct xd_audit_replica *r)
@@ -208,11 +244,14 @@ void xd_audit_free(struct xd_audit *a)
         xd_free(a->depots[i].name);
     xd_free(a->replicas);
     xd_free(a->extents);
+    xd_free(a->shards);
+    xd_free(a->stripes);
     xd_free(a->depots);
     xd_free(a->lines);
     xd_audit_cells_fini(&a->cells);
-    xd_rangeset_fini(&a->none);
-    xd_rangeset_fini(&a->one);
+    xd_rangeset_fini(&a->risk.none);
+    xd_rangeset_fini(&a->risk.restorable);
+    xd_rangeset_fini(&a->risk.one);
     xd_options_fini(&a->options);
     xd_manifest_unref(a->manifest);
     xd_free(a);

@@ -78,7 +78,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int find_cuts(struct xd_audit_cells *c,
+static int find_cuts(struct xd_audit_cells *c, uint64_t size,
                      const struct xd_audit_extent *extents, size_t n)
 {
     size_t kept = 0;
@@ -96,6 +96,8 @@ static int find_cuts(struct xd_audit_cells *c,
             c->cuts[kept++] = c->cuts[i];
     }
     c->n_cuts = kept;
+    c->n_cuts_of_file =
+        xd_count_up_to(size, c->cuts, c->n_cuts, sizeof *c->cuts, 0);
     return 0;
 }
 
@@ -173,7 +175,7 @@ static int sample_pieces(struct making *m, struct xd_range at, size_t *out_n)
     int rc = 0;
 
     *out_n = 0;
-    if (p->piece_bytes == 0)
+    if (p->piece_bytes == 0 || at.begin >= p->size)
         return 0;
     first = at.begin / p->piece_bytes + (at.begin % p->piece_bytes > 0);
     end = at.end / p->piece_bytes +
@@ -196,7 +198,7 @@ static int sample_pieces(struct making *m, struct xd_range at, size_t *out_n)
 /* Of an extent that others cut into many parts, both ends of each have to do. */
 static size_t samples_of_part(const struct xd_audit_cells *c)
 {
-    return c->n_cuts <= XD_AUDIT_PARTS_FEW ? XD_AUDIT_SAMPLES : 2;
+    return c->n_cuts_of_file <= XD_AUDIT_PARTS_FEW ? XD_AUDIT_SAMPLES : 2;
 }
 
 static int sample_part(struct making *m, struct xd_range part)
@@ -304,13 +306,15 @@ static int find_cover(struct making *m, struct xd_range at)
     return rc;
 }
 
-static uint64_t size_of_cells(const struct xd_audit_plan *p)
+static uint64_t size_of_cells(const struct xd_audit_plan *p,
+                              const struct xd_audit_cells *c)
 {
+    const uint64_t end = c->n_cuts > 0 ? c->cuts[c->n_cuts - 1] : 0;
     uint64_t bytes = XD_AUDIT_CELL_LEAST;
 
     if (p->cell_bytes > 0)
         return p->cell_bytes;
-    while (p->size / bytes > XD_AUDIT_CELLS_MOST)
+    while ((end > p->size ? end : p->size) / bytes > XD_AUDIT_CELLS_MOST)
         bytes *= 2;
     return bytes;
 }
@@ -321,7 +325,6 @@ int xd_audit_cells_init(struct xd_audit_cells *c,
 {
     struct making m = {.cells = c,
                        .plan = plan,
-                       .cell_bytes = size_of_cells(plan),
                        .most = plan->cells_most > 0 ? plan->cells_most
                                                     : XD_AUDIT_INDICES_MOST};
     int rc;
@@ -329,7 +332,8 @@ int xd_audit_cells_init(struct xd_audit_cells *c,
     *c = (struct xd_audit_cells){0};
     if (n == 0)
         return 0;
-    rc = find_cuts(c, extents, n);
+    rc = find_cuts(c, plan->size, extents, n);
+    m.cell_bytes = size_of_cells(plan, c);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         if (i == 0 || extents[i].at.begin != extents[i - 1].at.begin ||
             extents[i].at.end != extents[i - 1].at.end)

@@ -12,6 +12,9 @@
  * replicas of all extents can be compared cell by cell.  Of samples there are a
  * few cells in each extent; of every byte there are as many as cover it.
  *
+ * What lies behind the file, where there are no pieces, may be extents too
+ * (audit_run.h).
+ *
  * Pure.
  */
 #ifndef XD_PUBLISH_AUDIT_CELLS_H
@@ -66,7 +69,7 @@ struct xd_audit_cells {
     size_t *indices;
     size_t n_indices, indices_capacity;
     uint64_t *cuts; /* where an extent begins or ends, ascending */
-    size_t n_cuts;
+    size_t n_cuts, n_cuts_of_file;
 };
 
 struct xd_audit_plan {

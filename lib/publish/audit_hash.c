@@ -19,10 +19,9 @@ static const char *whole_of(const struct xd_audit *a,
                             const struct xd_audit_replica *r,
                             const char **out_hex)
 {
-    const struct xd_model_extent *e = &a->model->extents[r->extent];
-    const char *sha256 = xd_model_sha256(a->model, r->extent);
-    bool is_file =
-        e->offset == 0 && xd_range_length(extent_of(a, r)->at) == a->size;
+    const struct xd_audit_extent *e = extent_of(a, r);
+    const char *sha256 = xd_audit_sha256(a, r);
+    bool is_file = e->at.begin == 0 && e->at.end == a->size;
 
     *out_hex = NULL;
     if (!a->is_full)

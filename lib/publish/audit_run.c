@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "publish/audit_run.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <xdownload/checksums.h>
 #include <xdownload/probe.h>
 
 #include "base/alloc.h"
@@ -15,183 +12,13 @@
 /* Of an object of unknown size: two bytes show whether its depot sends ranges. */
 #define LOOK_BYTES 2
 
-/* ---- what there is ---- */
-
-/* Whether the options leave it out: its verdict's reason, in r->error.  Errors:
- * NOMEM. */
-static int leave_out(const struct xd_audit *a, struct xd_audit_replica *r)
-{
-    const struct xd_choice choice = xd_options_choice(&a->options);
-    const struct xd_transport_kind *kind = xd_transport_kind_of(r->url);
-    const char *why = NULL;
-    int is_refused = xd_choice_refuses(&choice, r->url, &why);
-
-    if (is_refused < 0)
-        return XD_E_NOMEM;
-    if (is_refused == 0)
-        why = NULL;
-    if (is_refused == 0 && kind && kind->reads_machine &&
-        !a->options.allow_file)
-        why = "files of this machine are read with allow-file only";
-    if (!why)
-        return 0;
-    r->is_left_out = r->facts.is_left_out = true;
-    r->error = xd_strdup(why);
-    return r->error ? 0 : XD_E_NOMEM;
-}
-
-static int take_replica(struct xd_audit *a, size_t extent, size_t place)
-{
-    const struct xd_replica row = xd_model_replica_row(a->model, place);
-    const enum xd_reach *reaches = a->model->rare->reaches;
-    struct xd_audit_replica *r = &a->replicas[a->n++];
-
-    *r = (struct xd_audit_replica){.url = &a->model->urls[place],
-                                   .extent = extent,
-                                   .object_offset = row.offset,
-                                   .object_size = row.object_size,
-                                   .framing = row.framing,
-                                   .expires_at = row.expires_at,
-                                   .stated_size = XD_SIZE_UNKNOWN};
-    if (reaches)
-        r->reach = reaches[place];
-    r->shown =
-        (struct xd_audit_shown){.url = r->url, .extent = &a->extents[extent]};
-    xd_rangeset_init(&r->wrong);
-    return leave_out(a, r);
-}
-
-static int take_replicas(struct xd_audit *a)
-{
-    const struct xd_model_file *f = a->model;
-    const size_t n = xd_model_n_replicas(f);
-    int rc = 0;
-
-    a->replicas = xd_alloc(n + 1, sizeof *a->replicas);
-    a->extents = xd_alloc(f->n_extents + 1, sizeof *a->extents);
-    if (!a->replicas || !a->extents)
-        return XD_E_NOMEM;
-    a->n_extents = f->n_extents;
-    for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
-        const struct xd_model_extent *e = &f->extents[i];
-
-        a->extents[i].at.begin = e->offset;
-        a->extents[i].at.end =
-            e->length == XD_SIZE_UNKNOWN ? e->offset : e->offset + e->length;
-        for (size_t k = 0; rc == 0 && k < e->n_replicas; k++)
-            rc = take_replica(a, i, e->first_replica + k);
-    }
-    return rc;
-}
-
-static int by_depot(const void *x, const void *y)
-{
-    const struct xd_audit_replica *a = *(struct xd_audit_replica *const *)x;
-    const struct xd_audit_replica *b = *(struct xd_audit_replica *const *)y;
-    int c = xd_url_compare_depots(a->url, b->url);
-
-    return c != 0 ? c : (a > b) - (a < b);
-}
-
-/* Number the depots as they come in the manifest. */
-static int take_depots(struct xd_audit *a)
-{
-    struct xd_audit_replica **sorted = xd_alloc(a->n + 1, sizeof *sorted);
-    size_t *firsts = xd_alloc(a->n + 1, sizeof *firsts);
-
-    a->depots = xd_alloc(a->n + 1, sizeof *a->depots);
-    a->lines = xd_alloc(a->n + 1, sizeof *a->lines);
-    if (!sorted || !firsts || !a->depots || !a->lines)
-        goto fail;
-    for (size_t i = 0; i < a->n; i++)
-        sorted[i] = &a->replicas[i];
-    qsort(sorted, a->n, sizeof *sorted, by_depot);
-    /* The first replica of each depot, in the place of all. */
-    for (size_t i = 0; i < a->n; i++) {
-        size_t own = (size_t)(sorted[i] - a->replicas);
-
-        firsts[own] = i > 0 && xd_url_compare_depots(sorted[i - 1]->url,
-                                                     sorted[i]->url) == 0
-                          ? firsts[sorted[i - 1] - a->replicas]
-                          : own;
-    }
-    for (size_t i = 0; i < a->n; i++) {
-        struct xd_audit_replica *r = &a->replicas[i];
-
-        r->depot = a->replicas[firsts[i]].depot;
-        if (firsts[i] != i)
-            continue;
-        r->depot = a->n_depots;
-        a->depots[a->n_depots].url = r->url;
-        a->lines[a->n_depots].answered_after = XD_NEVER;
-        a->depots[a->n_depots++].name = xd_url_depot(r->url);
-        if (!a->depots[r->depot].name)
-            goto fail;
-    }
-    xd_free(sorted);
-    xd_free(firsts);
-    return 0;
-
-fail:
-    xd_free(sorted);
-    xd_free(firsts);
-    return XD_E_NOMEM;
-}
-
-/* The strongest hash of the file that can be computed. */
-static void take_hash(struct xd_audit *a, const char *whole_with)
-{
-    const struct xd_model_file *f = a->model;
-    int best = -1;
-
-    a->whole_with = whole_with;
-    for (size_t i = 0; i < f->n_hashes; i++) {
-        int strength = xd_hash_strength(f->hashes[i].algorithm);
-
-        if (strength <= best ||
-            (whole_with && strcmp(whole_with, f->hashes[i].algorithm) != 0))
-            continue;
-        best = strength;
-        a->whole_with = f->hashes[i].algorithm;
-        a->whole_hex = f->hashes[i].hex;
-    }
-}
-
-int xd_audit_begin(struct xd_audit **out, struct xd_manifest *m, size_t file,
-                   bool is_full, uint64_t cell_bytes, const char *whole_with,
-                   const struct xd_options *o, struct xd_error *err)
-{
-    struct xd_audit *a;
-
-    *out = NULL;
-    if (file >= m->n_files)
-        return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",
-                       file);
-    a = xd_alloc(1, sizeof *a);
-    if (!a || xd_options_copy(&a->options, o) < 0) {
-        xd_free(a);
-        return xd_fail_nomem(err);
-    }
-    a->manifest = xd_manifest_ref(m);
-    a->model = &m->files[file];
-    a->file = file;
-    a->is_full = is_full;
-    a->cell_bytes = cell_bytes;
-    a->size = a->model->size;
-    take_hash(a, whole_with);
-    if (take_replicas(a) < 0 || take_depots(a) < 0) {
-        xd_audit_free(a);
-        return xd_fail_nomem(err);
-    }
-    *out = a;
-    return 0;
-}
-
 /* ---- how long it lives ---- */
 
-static void take_probed(struct xd_audit_replica *r, const struct xd_probed *p,
-                        uint64_t end)
+static void take_probed(const struct xd_audit *a, struct xd_audit_replica *r,
+                        const struct xd_probed *p)
 {
+    uint64_t end = r->object_offset + xd_range_length(a->extents[r->extent].at);
+
     if (p->state != XD_PROBE_ANSWERED)
         return;
     r->expires_at = xd_unix_time() + p->lifetime_s;
@@ -220,11 +47,16 @@ static int probe(struct xd_audit *a, struct xd_error *err)
     rc = xd_probe_new(&p, a->manifest, a->file, &a->options, err);
     if (rc < 0)
         return rc;
-    for (size_t e = 0; e < a->n_extents; e++) {
+    for (size_t e = 0; e < a->n_extents_of_file; e++) {
         for (size_t k = 0; xd_probe_get(p, e, k, &probed) == 0; k++, i++)
-            take_probed(&a->replicas[i], &probed,
-                        a->replicas[i].object_offset +
-                            xd_range_length(a->extents[e].at));
+            take_probed(a, &a->replicas[i], &probed);
+    }
+    for (size_t s = 0; s < a->n_shards; s++) {
+        for (size_t k = 0;
+             xd_probe_get_shard(p, a->shards[s].stripe, a->shards[s].number, k,
+                                &probed) == 0;
+             k++, i++)
+            take_probed(a, &a->replicas[i], &probed);
     }
     xd_probe_free(p);
     return 0;

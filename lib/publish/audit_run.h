@@ -18,6 +18,7 @@
 #include "manifest/model.h"
 #include "publish/audit_cells.h"
 #include "publish/audit_reads.h"
+#include "publish/audit_risk.h"
 #include "publish/audit_verdict.h"
 #include "publish/audit_vote.h"
 
@@ -52,6 +53,14 @@ struct xd_audit_replica {
     struct xd_rangeset wrong;
 };
 
+/* A shard of parity of which the manifest names a replica: an extent, too. */
+struct xd_audit_shard {
+    size_t stripe;
+    unsigned number;
+    const char *sha256;
+    size_t first_replica, n_replicas; /* of all */
+};
+
 struct xd_audit_depot {
     char *name;
     const struct xd_url *url; /* of its first replica */
@@ -70,10 +79,15 @@ struct xd_audit {
     const char *whole_with; /* the algorithm by which whole replicas are hashed;
                                NULL: they are not */
     const char *whole_hex;  /* the file's own; or NULL */
-    struct xd_audit_replica *replicas;
-    size_t n;
-    struct xd_audit_extent *extents;
-    size_t n_extents;
+    struct xd_audit_replica *replicas; /* of the file, then of parity */
+    size_t n, n_of_file;
+    struct xd_audit_extent *extents; /* likewise: shards lie behind the file */
+    size_t n_extents, n_extents_of_file;
+    struct xd_audit_shard *shards; /* of the extents behind the file */
+    size_t n_shards;
+    uint64_t parity_end;             /* of the last of them */
+    struct xd_audit_stripe *stripes; /* of the model */
+    size_t n_stripes;
     struct xd_audit_depot *depots;
     struct xd_audit_line *lines; /* of each depot */
     size_t n_depots;
@@ -85,8 +99,31 @@ struct xd_audit {
 
     bool has_no_memory; /* in a callback */
     bool is_line_down;
-    struct xd_rangeset none, one;
+    struct xd_audit_risk risk;
 };
+
+static inline bool xd_audit_is_parity(const struct xd_audit *a,
+                                      const struct xd_audit_replica *r)
+{
+    return r->extent >= a->n_extents_of_file;
+}
+
+/* Of what a replica has, and of places in it: what lies before its shard, if it is of
+ * parity. */
+static inline uint64_t xd_audit_base(const struct xd_audit *a,
+                                     const struct xd_audit_replica *r)
+{
+    return xd_audit_is_parity(a, r) ? a->extents[r->extent].at.begin : 0;
+}
+
+/* The hash of all that a replica has, if the manifest has one of just that. */
+static inline const char *xd_audit_sha256(const struct xd_audit *a,
+                                          const struct xd_audit_replica *r)
+{
+    return xd_audit_is_parity(a, r)
+               ? a->shards[r->extent - a->n_extents_of_file].sha256
+               : xd_model_sha256(a->model, r->extent);
+}
 
 /* An audit of which nothing is read yet; `cell_bytes` 0 is as is best, and
  * `whole_with` a hash that is wanted of each whole replica, or NULL.
@@ -95,6 +132,14 @@ struct xd_audit {
 int xd_audit_begin(struct xd_audit **out, struct xd_manifest *m, size_t file,
                    bool is_full, uint64_t cell_bytes, const char *whole_with,
                    const struct xd_options *o, struct xd_error *err);
+
+/* What was found of a replica. */
+struct xd_audited xd_audit_row(const struct xd_audit *a,
+                               const struct xd_audit_replica *r);
+
+/* The i-th run of a set, without the `base` before it; 0, or INVAL past the last. */
+int xd_audit_run_of(const struct xd_rangeset *s, size_t i, uint64_t base,
+                    uint64_t *out_begin, uint64_t *out_end);
 
 /* Read, and conclude.  Blocks and errors: as xd_audit_new(). */
 int xd_audit_run(struct xd_audit *a, struct xd_error *err);

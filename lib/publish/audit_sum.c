@@ -56,12 +56,13 @@ static int count(const struct xd_audit *a, struct xd_audit_replica *r)
     return xd_audit_bytes_in(&a->cells, &r->shown, XD_CELL_WRONG, &r->wrong);
 }
 
-/* The time of modification on which all agree that are right; 0: they do not. */
+/* The time of modification on which all of the file agree that are right; 0: they do
+ * not. */
 static int64_t common_time(const struct xd_audit *a)
 {
     int64_t time = 0;
 
-    for (size_t i = 0; i < a->n; i++) {
+    for (size_t i = 0; i < a->n_of_file; i++) {
         const struct xd_audit_replica *r = &a->replicas[i];
 
         if (r->modified == 0 || r->facts.bytes_wrong > 0 ||
@@ -104,7 +105,8 @@ static void complete_facts(const struct xd_audit *a, struct xd_audit_replica *r,
     const struct xd_audit_line *line = &a->lines[r->depot];
     bool was_recorded = r->expires_at != 0 && r->expires_at <= xd_unix_time();
 
-    f->is_older = time != 0 && r->modified != 0 && r->modified < time;
+    f->is_older = !xd_audit_is_parity(a, r) && time != 0 && r->modified != 0 &&
+                  r->modified < time;
     f->is_line_down = a->is_line_down;
     f->is_expired |= f->has_failed && f->is_refused && was_recorded;
     f->answered_after = line->answered_after;
@@ -145,7 +147,8 @@ static void explain_stale(struct xd_text *t, const struct xd_audit *a,
         xd_text_addf(t, "it has changed while it was read");
     else if (!r->facts.differs_in_size)
         xd_text_addf(t, "its bytes differ, and it is older than the others");
-    else if (r->stated_size == XD_SIZE_UNKNOWN || r->stated_size == expected)
+    else if (r->stated_size == XD_SIZE_UNKNOWN || r->stated_size == expected ||
+             xd_audit_is_parity(a, r))
         xd_text_addf(t, "it ends before the bytes that it should hold");
     else
         xd_text_addf(t, "it has %llu bytes instead of %llu",
@@ -202,7 +205,7 @@ static void explain(struct xd_text *t, const struct xd_audit *a,
     case XD_AUDIT_LYING:
         xd_text_addf(t, "%llu of %llu bytes read are wrong, the first at %llu",
                      (ull)r->facts.bytes_wrong, (ull)r->bytes_read,
-                     (ull)r->wrong.ranges[0].begin);
+                     (ull)(r->wrong.ranges[0].begin - xd_audit_base(a, r)));
         break;
     case XD_AUDIT_STALE:
         explain_stale(t, a, r);
@@ -261,7 +264,7 @@ static void add_right(struct holdings *h, const struct xd_audit *a,
 static void find_holdings(struct holdings *h, const struct xd_audit *a)
 {
     h->n = 0;
-    for (size_t i = 0; i < a->n; i++) {
+    for (size_t i = 0; i < a->n_of_file; i++) {
         const struct xd_audit_replica *r = &a->replicas[i];
 
         if (xd_audit_verdict_is_usable(r->verdict))
@@ -272,21 +275,50 @@ static void find_holdings(struct holdings *h, const struct xd_audit *a)
     }
 }
 
+/* Shards are good as a whole.  They stand in the order of the stripes. */
+static size_t find_parity(struct xd_audit_parity *list,
+                          const struct xd_audit *a)
+{
+    size_t n = 0;
+
+    for (size_t i = a->n_of_file; i < a->n; i++) {
+        const struct xd_audit_replica *r = &a->replicas[i];
+        const struct xd_audit_shard *s =
+            &a->shards[r->extent - a->n_extents_of_file];
+
+        if (xd_audit_verdict_is_usable(r->verdict))
+            list[n++] =
+                (struct xd_audit_parity){s->stripe, s->number, r->depot};
+    }
+    return n;
+}
+
 static int find_risk(struct xd_audit *a)
 {
     struct holdings h = {0};
-    int rc;
+    struct xd_audit_parity *parity;
+    int rc = XD_E_NOMEM;
 
     if (a->size == XD_SIZE_UNKNOWN || a->is_line_down)
         return 0;
     find_holdings(&h, a);
     h.list = xd_alloc(h.n + 1, sizeof *h.list);
-    if (!h.list)
-        return XD_E_NOMEM;
-    find_holdings(&h, a);
-    rc = xd_audit_find_risk(h.list, h.n, a->n_depots, a->size, &a->none,
-                            &a->one);
+    parity = xd_alloc(a->n - a->n_of_file + 1, sizeof *parity);
+    if (h.list && parity) {
+        find_holdings(&h, a);
+        rc = xd_audit_find_risk(
+            &(struct xd_audit_held){.list = h.list,
+                                    .n = h.n,
+                                    .n_depots = a->n_depots,
+                                    .size = a->size,
+                                    .parity = parity,
+                                    .n_parity = find_parity(parity, a),
+                                    .stripes = a->stripes,
+                                    .n_stripes = a->n_stripes},
+            &a->risk);
+    }
     xd_free(h.list);
+    xd_free(parity);
     return rc;
 }
 

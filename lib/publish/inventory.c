@@ -48,6 +48,9 @@ struct xd_inventory {
     const struct xd_model_pieces *pieces;
     const bool *dropped;
     const int64_t *expires_at;
+    const bool *dropped_parity;
+    const int64_t *parity_expires_at;
+    const char *const *parity_reads;
     bool drops; /* its note is of objects that are removed */
     struct made *made;
     size_t n_made, made_capacity;
@@ -357,17 +360,21 @@ static int make_manifest(const struct xd_inventory *b, const char *note,
 
     if (!replicas)
         return xd_fail_nomem(err);
-    rc = xd_manifest_edit(out, b->there && !b->is_anew ? b->there : NULL, 0,
-                          &(struct xd_edit){.path = b->name,
-                                            .size = b->size,
-                                            .sha256 = b->sha256,
-                                            .pieces = b->pieces,
-                                            .dropped = b->dropped,
-                                            .expires_at = b->expires_at,
-                                            .added = replicas,
-                                            .n_added = b->n_made,
-                                            .upload = note},
-                          err);
+    rc = xd_manifest_edit(
+        out, b->there && !b->is_anew ? b->there : NULL, 0,
+        &(struct xd_edit){.path = b->name,
+                          .size = b->size,
+                          .sha256 = b->sha256,
+                          .pieces = b->pieces,
+                          .dropped = b->dropped,
+                          .expires_at = b->expires_at,
+                          .dropped_parity = b->dropped_parity,
+                          .parity_expires_at = b->parity_expires_at,
+                          .parity_reads = b->parity_reads,
+                          .added = replicas,
+                          .n_added = b->n_made,
+                          .upload = note},
+        err);
     xd_free(replicas);
     return rc;
 }
@@ -588,9 +595,22 @@ void xd_inventory_drop(struct xd_inventory *b, const bool *dropped)
     b->dropped = dropped;
 }
 
+void xd_inventory_drop_parity(struct xd_inventory *b, const bool *dropped)
+{
+    b->dropped_parity = dropped;
+}
+
 void xd_inventory_renew(struct xd_inventory *b, const int64_t *expires_at)
 {
     b->expires_at = expires_at;
+}
+
+void xd_inventory_renew_parity(struct xd_inventory *b,
+                               const int64_t *expires_at,
+                               const char *const *reads)
+{
+    b->parity_expires_at = expires_at;
+    b->parity_reads = reads;
 }
 
 int xd_inventory_add(struct xd_inventory *b, struct xd_range range,

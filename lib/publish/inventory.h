@@ -111,9 +111,18 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
  * says so, extent by extent; it outlives the inventory. */
 void xd_inventory_drop(struct xd_inventory *b, const bool *dropped);
 
+/* Likewise the replicas of parity, stripe by stripe of those that are used. */
+void xd_inventory_drop_parity(struct xd_inventory *b, const bool *dropped);
+
 /* Those of them that live until another time now, in seconds since 1970, extent by
  * extent; 0: as before.  It outlives the inventory. */
 void xd_inventory_renew(struct xd_inventory *b, const int64_t *expires_at);
+
+/* Likewise those of parity; `reads` has the URLs by which they are read now, NULL: as
+ * before.  Either may be NULL. */
+void xd_inventory_renew_parity(struct xd_inventory *b,
+                               const int64_t *expires_at,
+                               const char *const *reads);
 
 /* An object that is being sent, whose names may become more; and that it is no
  * more.  Objects are distinguished by what manages them.  Errors: NOMEM. */

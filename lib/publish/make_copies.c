@@ -9,6 +9,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "manifest/edit.h"
+#include "manifest/parity.h"
 #include "publish/make_upload.h"
 #include "publish/signed_reads.h"
 
@@ -160,7 +161,8 @@ static int check_audit(const struct xd_upload *u, const struct xd_audit *a,
     struct xd_audit_sum sum = {.struct_size = sizeof sum};
 
     xd_audit_get(a, &sum);
-    if (sum.n_replicas == xd_model_n_replicas(f) && sum.size == f->size)
+    if (sum.n_replicas - sum.n_of_parity == xd_model_n_replicas(f) &&
+        sum.n_of_parity == xd_stripes_n_replicas(f) && sum.size == f->size)
         return 0;
     return xd_fail(err, XD_E_STATE,
                    "%s: it has changed since its replicas were looked at",
@@ -209,6 +211,10 @@ static bool is_lost(const struct xd_audit *a, const struct xd_model_extent *e)
     struct xd_range run;
 
     for (size_t i = 0; xd_audit_at_risk(a, 0, i, &run.begin, &run.end) == 0;
+         i++)
+        if (!xd_range_is_empty(xd_range_clip(extent, run)))
+            return true;
+    for (size_t i = 0; xd_audit_restorable(a, i, &run.begin, &run.end) == 0;
          i++)
         if (!xd_range_is_empty(xd_range_clip(extent, run)))
             return true;

@@ -39,7 +39,7 @@ static void add(struct xd_object_names *to, const char *url, const char *manage)
 
 int xd_object_names_of(struct xd_object_names *out,
                        const struct xd_model_file *f, const bool *dropped,
-                       struct xd_error *err)
+                       const bool *dropped_parity, struct xd_error *err)
 {
     *out = (struct xd_object_names){
         .list = xd_alloc(2 * count_objects(f) + 1, sizeof(const char *))};
@@ -52,9 +52,12 @@ int xd_object_names_of(struct xd_object_names *out,
     for (size_t i = 0; i < n_stripes(f); i++) {
         const struct xd_model_stripe *s = &f->rare->stripes[i];
 
-        for (size_t k = 0; k < s->n_replicas; k++)
-            add(out, xd_stripe_replica(&s->replicas[k]).url,
-                s->replicas[k].manage);
+        for (size_t k = 0; k < s->n_replicas; k++) {
+            if (!s->is_used || !dropped_parity ||
+                !dropped_parity[s->first_place + k])
+                add(out, xd_stripe_replica(&s->replicas[k]).url,
+                    s->replicas[k].manage);
+        }
     }
     qsort(out->list, out->n, sizeof *out->list, by_text);
     return 0;

@@ -19,12 +19,12 @@ struct xd_object_names {
     size_t n;
 };
 
-/* Those of the replicas that are not `dropped`, and of all of parity, of stripes that
- * are not used as well; to be released with fini(), after a failure too.  Errors:
- * NOMEM. */
+/* Those of the replicas that are not `dropped`, and of parity, where NULL stands for
+ * none, and of stripes that are not used all; to be released with fini(), after a
+ * failure too.  Errors: NOMEM. */
 int xd_object_names_of(struct xd_object_names *out,
                        const struct xd_model_file *f, const bool *dropped,
-                       struct xd_error *err);
+                       const bool *dropped_parity, struct xd_error *err);
 bool xd_object_names_have(const struct xd_object_names *names,
                           const char *name);
 void xd_object_names_fini(struct xd_object_names *names);

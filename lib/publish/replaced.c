@@ -82,7 +82,7 @@ int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
     out->jobs = xd_alloc(n + 1, sizeof *out->jobs);
     if (!out->objects || !out->jobs)
         return xd_fail_nomem(err);
-    rc = xd_object_names_of(&kept, h->file, h->dropped, err);
+    rc = xd_object_names_of(&kept, h->file, h->dropped, NULL, err);
     if (rc == 0)
         rc = note_all(out, &kept, err);
     xd_object_names_fini(&kept);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "manifest/edit.h"
+#include "manifest/parity.h"
 #include "os/clock.h"
 #include "publish/stores.h"
 #include "store/s3_place.h"
@@ -27,6 +28,8 @@ struct signing {
     struct object *list; /* in order of their plain URLs */
     size_t n;
     const char **reads; /* of each replica; or NULL */
+    const char *
+        *parity_reads; /* of each of parity, stripe by stripe; likewise */
 };
 
 /* ---- what is ours ---- */
@@ -93,32 +96,51 @@ static int sign_all(struct signing *s, const struct xd_model_file *own,
                     struct xd_error *err)
 {
     const size_t n = xd_model_n_replicas(own);
+    const struct xd_model_rare *rare = own->rare;
     int rc = 0;
 
-    s->list = xd_alloc(n + 1, sizeof *s->list);
+    s->list = xd_alloc(n + xd_stripes_n_replicas(own) + 1, sizeof *s->list);
     if (!s->list)
         return xd_fail_nomem(err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = sign(s, xd_model_manage(own, i), err);
+    for (size_t i = 0; i < rare->n_stripes; i++)
+        for (size_t k = 0; rc == 0 && k < rare->stripes[i].n_replicas; k++)
+            rc = sign(s, rare->stripes[i].replicas[k].manage, err);
     qsort(s->list, s->n, sizeof *s->list, by_plain_url);
     return rc;
 }
 
 /* ---- what is read ---- */
 
+/* The signed URL, if it is one of ours; or NULL. */
+static const char *find(const struct signing *s, const char *url)
+{
+    const struct object *found =
+        bsearch(url, s->list, s->n, sizeof *s->list, has_plain_url);
+
+    return found ? found->signed_url : NULL;
+}
+
 /* Returns whether one of them is ours. */
 static bool choose(struct signing *s, const struct xd_model_file *f)
 {
-    const size_t n = xd_model_n_replicas(f);
     bool has_one = false;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct object *found =
-            bsearch(xd_model_replica_row(f, i).url, s->list, s->n,
-                    sizeof *s->list, has_plain_url);
+    for (size_t i = 0; i < xd_model_n_replicas(f); i++) {
+        s->reads[i] = find(s, xd_model_replica_row(f, i).url);
+        has_one |= s->reads[i] != NULL;
+    }
+    for (size_t i = 0; i < f->rare->n_stripes; i++) {
+        const struct xd_model_stripe *stripe = &f->rare->stripes[i];
 
-        s->reads[i] = found ? found->signed_url : NULL;
-        has_one |= found != NULL;
+        for (size_t k = 0; k < stripe->n_replicas; k++) {
+            const char *read =
+                find(s, xd_stripe_replica(&stripe->replicas[k]).url);
+
+            s->parity_reads[stripe->first_place + k] = read;
+            has_one |= read != NULL;
+        }
     }
     return has_one;
 }
@@ -127,17 +149,28 @@ static int make(struct signing *s, struct xd_manifest **out,
                 struct xd_manifest *m, const struct xd_model_file *own,
                 struct xd_error *err)
 {
+    const struct xd_model_file *f = &m->files[0];
     int rc = sign_all(s, own, err);
 
-    s->reads = xd_alloc(xd_model_n_replicas(&m->files[0]) + 1, sizeof(char *));
-    if (rc == 0 && !s->reads)
+    s->reads = xd_alloc(xd_model_n_replicas(f) + 1, sizeof(char *));
+    s->parity_reads = xd_alloc(xd_stripes_n_replicas(f) + 1, sizeof(char *));
+    if (rc == 0 && (!s->reads || !s->parity_reads))
         rc = xd_fail_nomem(err);
-    if (rc == 0 && s->n > 0 && choose(s, &m->files[0]))
-        return xd_manifest_edit(out, m, 0, &(struct xd_edit){.reads = s->reads},
-                                err);
+    if (rc == 0 && s->n > 0 && choose(s, f))
+        return xd_manifest_edit(
+            out, m, 0,
+            &(struct xd_edit){.reads = s->reads,
+                              .parity_reads = s->parity_reads},
+            err);
     if (rc == 0)
         *out = xd_manifest_ref(m);
     return rc;
+}
+
+/* Whether it says by what anything is managed. */
+static bool has_secrets(const struct xd_model_file *own)
+{
+    return own->rare->mappings || own->rare->n_stripes > 0;
 }
 
 int xd_signed_reads(struct xd_manifest **out, struct xd_manifest *m,
@@ -150,7 +183,7 @@ int xd_signed_reads(struct xd_manifest **out, struct xd_manifest *m,
 
     *out = NULL;
     if (!xd_inventory_is_private(own) || there->n_files != 1 ||
-        !there->files[0].rare->mappings || m->n_files != 1) {
+        !has_secrets(&there->files[0]) || m->n_files != 1) {
         *out = xd_manifest_ref(m);
         return 0;
     }
@@ -159,6 +192,7 @@ int xd_signed_reads(struct xd_manifest **out, struct xd_manifest *m,
         xd_free(s.list[i].signed_url);
     xd_free(s.list);
     xd_free(s.reads);
+    xd_free(s.parity_reads);
     xd_stores_fini(&s.buckets);
     return rc;
 }

@@ -122,6 +122,12 @@ const char *xd_upkeep_manage(const struct xd_upkeep *u,
                                                  : NULL;
 }
 
+const char *xd_upkeep_manage_parity(const struct xd_upkeep *u,
+                                    const struct xd_model_shard_replica *r)
+{
+    return xd_inventory_is_private(u->inventory) ? r->manage : NULL;
+}
+
 struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
                                     const struct xd_url *url,
                                     const char *manage)
@@ -139,6 +145,24 @@ struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
     rows->object.manage = manage ? xd_strdup(manage) : NULL;
     u->n++;
     return rows->shown_url && (!manage || rows->object.manage) ? rows : NULL;
+}
+
+struct xd_upkeep_row *xd_upkeep_add_parity(struct xd_upkeep *u,
+                                           const struct xd_model_stripe *s,
+                                           const struct xd_model_shard *shard,
+                                           size_t i)
+{
+    const size_t k = shard->first_replica + i;
+    struct xd_upkeep_row *row = xd_upkeep_add(
+        u, (struct xd_range){s->offset, s->offset + s->length},
+        &s->replicas[k].url, xd_upkeep_manage_parity(u, &s->replicas[k]));
+
+    if (!row)
+        return NULL;
+    row->place = s->first_place + k;
+    row->stripe = s;
+    row->shard = shard->number;
+    return row;
 }
 
 void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,
@@ -205,6 +229,9 @@ int xd_upkeep_replica(const struct xd_upkeep *u, size_t i,
         .end = row->range.end,
         .expires_at = row->expires_at > 0 ? (uint64_t)row->expires_at : 0,
         .limit_s = row->limit,
+        .is_parity = row->stripe != NULL,
+        .stripe = row->stripe ? row->stripe->number : 0,
+        .shard = row->shard,
         .error = row->error ? row->error->msg : NULL};
     xd_copy_out(out, &upkept, sizeof upkept);
     return 0;

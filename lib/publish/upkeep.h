@@ -26,7 +26,10 @@ struct xd_upkeep_row {
     char *shown_url;         /* owned */
     struct xd_object object; /* its strings are owned; `manage` may be NULL */
     const struct xd_store *store;
-    size_t place; /* among the replicas of the file; SIZE_MAX: it is pending */
+    size_t place; /* among the replicas of the file, or of parity, stripe by
+                     stripe; SIZE_MAX: it is pending */
+    const struct xd_model_stripe *stripe; /* of parity; or NULL */
+    unsigned shard;
     size_t job;
     int64_t expires_at;
     uint64_t limit;
@@ -63,10 +66,20 @@ void xd_upkeep_close(struct xd_upkeep *u);
 const char *xd_upkeep_manage(const struct xd_upkeep *u,
                              const struct xd_model_file *f, size_t place);
 
+/* Likewise of one of parity. */
+const char *xd_upkeep_manage_parity(const struct xd_upkeep *u,
+                                    const struct xd_model_shard_replica *r);
+
 /* A new row; NULL without memory.  `url` and `manage` may be NULL. */
 struct xd_upkeep_row *xd_upkeep_add(struct xd_upkeep *u, struct xd_range range,
                                     const struct xd_url *url,
                                     const char *manage);
+
+/* Likewise, of a replica of parity: replica `i` of a shard of the file's. */
+struct xd_upkeep_row *xd_upkeep_add_parity(struct xd_upkeep *u,
+                                           const struct xd_model_stripe *s,
+                                           const struct xd_model_shard *shard,
+                                           size_t i);
 
 /* The row cannot be done for this reason; or it is done, and that is to be known. */
 void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,

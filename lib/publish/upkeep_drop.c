@@ -13,76 +13,21 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "manifest/edit.h"
+#include "manifest/parity.h"
 #include "publish/object_names.h"
+#include "publish/shards_left.h"
+#include "publish/typed.h"
 #include "publish/upkeep.h"
 
 struct drop {
     struct xd_upkeep *upkeep;
-    const char *from;
-    bool is_host, keeps_objects;
-    struct xd_url typed; /* if it is no host */
-    bool *dropped;       /* of each replica of the file */
+    struct xd_typed from;
+    bool keeps_objects;
+    bool *dropped;        /* of each replica of the file */
+    bool *dropped_parity; /* likewise, stripe by stripe */
 };
 
 /* ---- which ones ---- */
-
-static int take_from(struct drop *d, const char *from, struct xd_error *err)
-{
-    d->from = from;
-    if (!from || from[0] == '\0')
-        return xd_fail(err, XD_E_INVAL,
-                       "no host or store is given to drop from");
-    if (!strstr(from, "://")) {
-        d->is_host = true;
-        return xd_is_host(from)
-                   ? 0
-                   : xd_fail(err, XD_E_INVAL,
-                             "%s: neither a host, as HOST or HOST:PORT, nor "
-                             "the URL of a store",
-                             from);
-    }
-    (void)xd_url_parse(&d->typed, from);
-    return xd_stores_add(&d->upkeep->stores, from, &d->upkeep->options, err);
-}
-
-/* For sentences. */
-static struct xd_url_name name_of(const struct drop *d)
-{
-    struct xd_url_name name;
-
-    if (!d->is_host)
-        return xd_url_name(&d->typed);
-    strncpy(name.s, d->from, sizeof name.s - 1);
-    name.s[sizeof name.s - 1] = '\0';
-    return name;
-}
-
-static bool is_managed_there(const struct drop *d, const char *manage)
-{
-    struct xd_url url;
-
-    if (!manage)
-        return false;
-    if (!d->is_host)
-        return xd_store_has(d->upkeep->stores.list[0], manage);
-    return xd_url_parse(&url, manage) && xd_url_is_at(&url, d->from);
-}
-
-/* A replica of `f`. */
-static bool is_there(const struct drop *d, const struct xd_model_file *f,
-                     size_t place)
-{
-    const struct xd_url *url = &f->urls[place];
-
-    if (d->is_host)
-        return xd_url_is_at(url, d->from);
-    if (is_managed_there(d, xd_upkeep_manage(d->upkeep, f, place)))
-        return true;
-    return url->is_valid && url->scheme == XD_SCHEME_IBP
-               ? xd_url_same_origin(url, &d->typed)
-               : xd_store_has(d->upkeep->stores.list[0],
-                              xd_model_replica_row(f, place).url);
-}
 
 static struct xd_range range_of(const struct xd_model_extent *e)
 {
@@ -91,13 +36,24 @@ static struct xd_range range_of(const struct xd_model_extent *e)
                                             : e->offset + e->length};
 }
 
+/* A replica of `f`. */
+static bool is_there(const struct drop *d, const struct xd_model_file *f,
+                     size_t place)
+{
+    return xd_typed_has(&d->from, &f->urls[place],
+                        xd_model_replica_row(f, place).url,
+                        xd_upkeep_manage(d->upkeep, f, place));
+}
+
 static int select_replicas(struct drop *d, struct xd_error *err)
 {
     struct xd_upkeep *u = d->upkeep;
     const struct xd_model_file *f = u->file;
 
     d->dropped = xd_alloc(xd_model_n_replicas(u->file) + 1, sizeof *d->dropped);
-    if (!d->dropped)
+    d->dropped_parity =
+        xd_alloc(xd_stripes_n_replicas(u->file) + 1, sizeof *d->dropped_parity);
+    if (!d->dropped || !d->dropped_parity)
         return xd_fail_nomem(err);
     for (size_t i = 0; i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
@@ -120,6 +76,41 @@ static int select_replicas(struct drop *d, struct xd_error *err)
     return 0;
 }
 
+static int select_shard(struct drop *d, const struct xd_model_stripe *s,
+                        const struct xd_model_shard *shard,
+                        struct xd_error *err)
+{
+    struct xd_upkeep *u = d->upkeep;
+
+    for (size_t i = 0; i < shard->n_replicas; i++) {
+        const struct xd_model_shard_replica *r =
+            &s->replicas[shard->first_replica + i];
+        struct xd_upkeep_row *row;
+
+        if (!xd_typed_has(&d->from, &r->url, xd_stripe_replica(r).url,
+                          xd_upkeep_manage_parity(u, r)))
+            continue;
+        row = xd_upkeep_add_parity(u, s, shard, i);
+        if (!row)
+            return xd_fail_nomem(err);
+        row->state = XD_UPKEEP_KEPT;
+        d->dropped_parity[row->place] = true;
+    }
+    return 0;
+}
+
+static int select_parity(struct drop *d, struct xd_error *err)
+{
+    const struct xd_model_rare *rare = d->upkeep->file->rare;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < rare->n_stripes; i++)
+        for (size_t k = 0; rc == 0 && k < rare->stripes[i].n_shards; k++)
+            rc = select_shard(d, &rare->stripes[i], &rare->stripes[i].shards[k],
+                              err);
+    return rc;
+}
+
 /* What an earlier call has not come to. */
 static int select_pending(struct drop *d, struct xd_error *err)
 {
@@ -132,7 +123,7 @@ static int select_pending(struct drop *d, struct xd_error *err)
         struct xd_upkeep_row *row;
         struct xd_url url;
 
-        if (!is_managed_there(d, o->manage))
+        if (!xd_typed_manages(&d->from, o->manage))
             continue;
         (void)xd_url_parse(&url, o->read ? o->read : o->manage);
         row =
@@ -144,14 +135,12 @@ static int select_pending(struct drop *d, struct xd_error *err)
     return 0;
 }
 
-/* The first bytes that nothing else would hold; empty: there are none. */
-static int find_hole(const struct drop *d, struct xd_range *out)
+/* The bytes that others would hold. */
+static int find_kept(const struct drop *d, struct xd_rangeset *kept)
 {
     const struct xd_model_file *f = d->upkeep->file;
-    struct xd_rangeset kept;
     int rc = 0;
 
-    xd_rangeset_init(&kept);
     for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
         size_t n = 0;
@@ -159,32 +148,58 @@ static int find_hole(const struct drop *d, struct xd_range *out)
         for (size_t k = 0; k < e->n_replicas; k++)
             n += !d->dropped[e->first_replica + k];
         if (n > 0)
-            rc = xd_rangeset_add(&kept, range_of(e));
+            rc = xd_rangeset_add(kept, range_of(e));
     }
-    *out = xd_rangeset_next_gap(&kept, (struct xd_range){0, f->size});
-    xd_rangeset_fini(&kept);
     return rc;
+}
+
+static int refuse_hole(const struct drop *d, struct xd_range hole,
+                       struct xd_error *err)
+{
+    const struct xd_model_file *f = d->upkeep->file;
+
+    if (f->size == XD_SIZE_UNKNOWN)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s has the only copy of %s, and nothing was dropped: "
+                       "place another one first",
+                       xd_typed_name(&d->from).s,
+                       f->path ? f->path : "the file");
+    return xd_fail(err, XD_E_INVAL,
+                   "%s has the only copy of bytes %" PRIu64 "-%" PRIu64
+                   " of %s, and nothing was dropped: place another one first",
+                   xd_typed_name(&d->from).s, hole.begin, hole.end - 1,
+                   f->path ? f->path : "the file");
+}
+
+static int refuse_stripe(const struct drop *d,
+                         const struct xd_shards_left *left,
+                         struct xd_error *err)
+{
+    return xd_fail(err, XD_E_INVAL,
+                   "%s: without it stripe %" PRIu64
+                   " would have %u %s, and it takes %u to restore it: nothing "
+                   "was dropped: place another copy first",
+                   xd_typed_name(&d->from).s, left->stripe, left->n,
+                   left->n == 1 ? "shard" : "shards", left->k);
 }
 
 static int check_copies(const struct drop *d, struct xd_error *err)
 {
     const struct xd_model_file *f = d->upkeep->file;
+    struct xd_shards_left left;
+    struct xd_rangeset kept;
     struct xd_range hole;
+    int rc;
 
-    if (find_hole(d, &hole) < 0)
-        return xd_fail_nomem(err);
-    if (xd_range_is_empty(hole))
-        return 0;
-    if (f->size == XD_SIZE_UNKNOWN)
-        return xd_fail(err, XD_E_INVAL,
-                       "%s has the only copy of %s, and nothing was dropped: "
-                       "place another one first",
-                       name_of(d).s, f->path ? f->path : "the file");
-    return xd_fail(err, XD_E_INVAL,
-                   "%s has the only copy of bytes %" PRIu64 "-%" PRIu64
-                   " of %s, and nothing was dropped: place another one first",
-                   name_of(d).s, hole.begin, hole.end - 1,
-                   f->path ? f->path : "the file");
+    xd_rangeset_init(&kept);
+    rc = find_kept(d, &kept) < 0 ? xd_fail_nomem(err) : 0;
+    if (rc == 0 && xd_shards_are_too_few(&left, f, &kept, d->dropped_parity))
+        rc = refuse_stripe(d, &left, err);
+    hole = xd_rangeset_next_gap(&kept, (struct xd_range){0, f->size});
+    if (rc == 0 && !xd_range_is_empty(hole))
+        rc = refuse_hole(d, hole, err);
+    xd_rangeset_fini(&kept);
+    return rc;
 }
 
 /* ---- what stays ---- */
@@ -192,8 +207,10 @@ static int check_copies(const struct drop *d, struct xd_error *err)
 static int edit(const struct drop *d, struct xd_manifest **out,
                 struct xd_error *err)
 {
-    return xd_manifest_edit(out, d->upkeep->manifest, 0,
-                            &(struct xd_edit){.dropped = d->dropped}, err);
+    const struct xd_edit without = {.dropped = d->dropped,
+                                    .dropped_parity = d->dropped_parity};
+
+    return xd_manifest_edit(out, d->upkeep->manifest, 0, &without, err);
 }
 
 /* A mapping that a manifest has twice is one replica of the model, and both are
@@ -216,7 +233,7 @@ static int check_twins(const struct drop *d, struct xd_error *err)
         rc = xd_fail(err, XD_E_MANIFEST,
                      "%s: %s has %zu replicas that the manifest describes "
                      "twice: remove one of the mappings",
-                     d->upkeep->path, name_of(d).s, n);
+                     d->upkeep->path, xd_typed_name(&d->from).s, n);
     xd_manifest_text_free(text);
     xd_manifest_unref(again);
     xd_manifest_unref(m);
@@ -228,11 +245,12 @@ static int check_twins(const struct drop *d, struct xd_error *err)
 static int refuse(const struct drop *d, const struct xd_upkeep_row *row,
                   const char *why, struct xd_error *err)
 {
-    return xd_fail(err, XD_E_INVAL,
-                   "%s: its object %s, so that it is not removed, and nothing "
-                   "was dropped: to drop it from the manifests alone, keep the "
-                   "objects (keep-objects)",
-                   row->shown_url[0] ? row->shown_url : name_of(d).s, why);
+    return xd_fail(
+        err, XD_E_INVAL,
+        "%s: its object %s, so that it is not removed, and nothing "
+        "was dropped: to drop it from the manifests alone, keep the "
+        "objects (keep-objects)",
+        row->shown_url[0] ? row->shown_url : xd_typed_name(&d->from).s, why);
 }
 
 /* The store at which it may be removed. */
@@ -241,11 +259,12 @@ static int find_store(struct drop *d, struct xd_upkeep_row *row,
 {
     struct xd_upkeep *u = d->upkeep;
 
-    if (!is_managed_there(d, row->object.manage))
+    if (!xd_typed_manages(&d->from, row->object.manage))
         return refuse(d, row,
-                      d->is_host ? "is not managed at that host: give the URL "
-                                   "of its store"
-                                 : "is not in that store",
+                      d->from.is_host
+                          ? "is not managed at that host: give the URL "
+                            "of its store"
+                          : "is not in that store",
                       err);
     if (!xd_is_of_upload(row->object.manage))
         return refuse(d, row, "has no name that an upload gives", err);
@@ -284,7 +303,8 @@ static int select_objects(struct drop *d, struct xd_error *err)
         xd_alloc(u->n + 1, sizeof(struct xd_upkeep_row *));
     struct xd_object_names kept = {.list = NULL};
     size_t n = 0;
-    int rc = rows ? xd_object_names_of(&kept, u->file, d->dropped, err)
+    int rc = rows ? xd_object_names_of(&kept, u->file, d->dropped,
+                                       d->dropped_parity, err)
                   : xd_fail_nomem(err);
 
     u->jobs = xd_alloc(u->n + 1, sizeof *u->jobs);
@@ -384,10 +404,12 @@ static int drop(struct drop *d, struct xd_error *err)
     int rc = select_replicas(d, err);
 
     if (rc == 0)
+        rc = select_parity(d, err);
+    if (rc == 0)
         rc = select_pending(d, err);
     if (rc == 0 && u->n == 0)
         rc = xd_fail(err, XD_E_INVAL, "%s: %s names no replica there",
-                     name_of(d).s, u->path);
+                     xd_typed_name(&d->from).s, u->path);
     if (rc == 0)
         rc = check_copies(d, err);
     if (rc == 0)
@@ -401,6 +423,7 @@ static int drop(struct drop *d, struct xd_error *err)
     if (rc < 0)
         return rc;
     xd_inventory_drop(u->inventory, d->dropped);
+    xd_inventory_drop_parity(u->inventory, d->dropped_parity);
     rc = xd_upkeep_write(u, err);
     return rc < 0 ? rc : remove_objects(d, err);
 }
@@ -409,7 +432,7 @@ int xd_replicas_drop(struct xd_upkeep **out, const struct xd_drop_wish *wish,
                      const struct xd_options *o, struct xd_error *err)
 {
     struct xd_drop_wish w;
-    struct drop d = {.is_host = false};
+    struct drop d = {.upkeep = NULL};
     int rc;
 
     *out = NULL;
@@ -418,11 +441,14 @@ int xd_replicas_drop(struct xd_upkeep **out, const struct xd_drop_wish *wish,
     if (rc < 0)
         return rc;
     d.keeps_objects = w.keeps_objects;
-    rc = take_from(&d, w.from, err);
+    rc = xd_typed_take(&d.from, w.from, &d.upkeep->stores, &d.upkeep->options,
+                       err);
     if (rc == 0)
         rc = drop(&d, err);
     xd_inventory_drop(d.upkeep->inventory, NULL);
+    xd_inventory_drop_parity(d.upkeep->inventory, NULL);
     xd_free(d.dropped);
+    xd_free(d.dropped_parity);
     xd_upkeep_close(d.upkeep);
     if (rc < 0) {
         xd_upkeep_free(d.upkeep);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/copy_out.h"
+#include "manifest/parity.h"
 #include "os/clock.h"
 #include "publish/upkeep.h"
 
@@ -17,6 +18,16 @@ struct renewal {
     uint64_t lifetime_s;
     bool *dropped;       /* of each replica of the file: another one is added */
     int64_t *expires_at; /* likewise; 0: as before */
+    /* Of each of parity, stripe by stripe: likewise, and by which URL it is read. */
+    int64_t *parity_expires_at;
+    char **parity_reads; /* owned; NULL: as before */
+};
+
+/* What is renewed. */
+struct kept {
+    const struct xd_url *url;
+    struct xd_replica row;                /* of the manifest */
+    const struct xd_model_extent *extent; /* NULL: it is of parity */
 };
 
 /* Stores say what is too long for them; this keeps sums from overflowing. */
@@ -44,26 +55,33 @@ static int replace(struct renewal *r, struct xd_upkeep_row *row,
     const struct xd_object object = {.read = read,
                                      .manage = row->object.manage,
                                      .size = e->length,
-                                     .expires_at =
-                                         r->now + (int64_t)r->lifetime_s};
+                                     .expires_at = row->expires_at};
     int rc = xd_inventory_add(
         r->upkeep->inventory, row->range, &object,
         xd_model_sha256(r->upkeep->file,
                         (size_t)(e - r->upkeep->file->extents)),
         err);
 
+    xd_free(read);
     if (rc < 0)
         return rc;
     r->dropped[row->place] = true;
     row->is_replaced = true;
-    row->expires_at = object.expires_at;
+    return 0;
+}
+
+/* One of parity is the same as before. */
+static int set_read(struct renewal *r, const struct xd_upkeep_row *row,
+                    char *read)
+{
+    r->parity_reads[row->place] = read;
+    r->parity_expires_at[row->place] = row->expires_at;
     return 0;
 }
 
 static int presign(struct renewal *r, struct xd_upkeep_row *row,
-                   const struct xd_model_extent *e, struct xd_error *err)
+                   const struct kept *k, struct xd_error *err)
 {
-    const struct xd_upkeep *u = r->upkeep;
     const uint64_t most = xd_store_most_presign(row->store);
     struct xd_error why;
     char *read;
@@ -78,7 +96,7 @@ static int presign(struct renewal *r, struct xd_upkeep_row *row,
         row->limit = most;
         return 0;
     }
-    if (xd_model_replica_row(u->file, row->place).offset > 0) {
+    if (k->extent && k->row.offset > 0) {
         xd_fail(&why, XD_E_INVAL, "%s: is a part of an object only",
                 row->shown_url);
         xd_upkeep_fail(row, XD_UPKEEP_FAILED, &why);
@@ -90,9 +108,9 @@ static int presign(struct renewal *r, struct xd_upkeep_row *row,
         xd_upkeep_fail(row, XD_UPKEEP_FAILED, &why);
         return 0;
     }
-    rc = replace(r, row, e, read, err);
-    xd_free(read);
-    return rc;
+    row->expires_at = r->now + (int64_t)r->lifetime_s;
+    return k->extent ? replace(r, row, k->extent, read, err)
+                     : set_read(r, row, read);
 }
 
 /* ---- each replica ---- */
@@ -106,17 +124,15 @@ static void leave(struct xd_upkeep_row *row, const char *words)
 }
 
 static int take_s3(struct renewal *r, struct xd_upkeep_row *row,
-                   const struct xd_model_extent *e, struct xd_error *err)
+                   const struct kept *k, struct xd_error *err)
 {
-    const char *read = xd_model_replica_row(r->upkeep->file, row->place).url;
-
     row->state = XD_UPKEEP_ENDLESS;
-    if (!is_presigned(read))
+    if (!is_presigned(k->row.url))
         return 0;
     row->store = xd_stores_find(&r->upkeep->stores, row->object.manage);
     if (row->store) {
         row->state = XD_UPKEEP_DONE;
-        return presign(r, row, e, err);
+        return presign(r, row, k, err);
     }
     leave(row, "its URL was presigned, and is made anew only if its bucket is "
                "given: --to s3://BUCKET/PREFIX");
@@ -147,31 +163,73 @@ static int take_ibp(struct renewal *r, struct xd_upkeep_row *row,
     return 0;
 }
 
+static int take(struct renewal *r, struct xd_upkeep_row *row,
+                const struct kept *k, struct xd_error *err)
+{
+    const char *manage = row->object.manage;
+    struct xd_url managed;
+
+    row->state = XD_UPKEEP_ENDLESS;
+    if (begins_with(manage, "s3://"))
+        return take_s3(r, row, k, err);
+    if (manage && xd_url_parse(&managed, manage) &&
+        managed.scheme == XD_SCHEME_IBP)
+        return take_ibp(r, row, err);
+    if (k->url->scheme == XD_SCHEME_IBP)
+        leave(row, "the private manifest does not say by what it is managed");
+    else if (is_presigned(k->row.url))
+        leave(row, "its URL was presigned, and the private manifest does not "
+                   "say of which object");
+    return 0;
+}
+
 static int take_replica(struct renewal *r, const struct xd_model_extent *e,
                         size_t place, struct xd_error *err)
 {
     struct xd_upkeep *u = r->upkeep;
-    const struct xd_url *url = &u->file->urls[place];
-    const char *manage = xd_upkeep_manage(u, u->file, place);
-    struct xd_upkeep_row *row = xd_upkeep_add(
-        u, (struct xd_range){e->offset, e->offset + e->length}, url, manage);
-    struct xd_url managed;
+    const struct kept k = {.url = &u->file->urls[place],
+                           .extent = e,
+                           .row = xd_model_replica_row(u->file, place)};
+    struct xd_upkeep_row *row =
+        xd_upkeep_add(u, (struct xd_range){e->offset, e->offset + e->length},
+                      k.url, xd_upkeep_manage(u, u->file, place));
 
     if (!row)
         return xd_fail_nomem(err);
     row->place = place;
-    row->state = XD_UPKEEP_ENDLESS;
-    if (begins_with(manage, "s3://"))
-        return take_s3(r, row, e, err);
-    if (manage && xd_url_parse(&managed, manage) &&
-        managed.scheme == XD_SCHEME_IBP)
-        return take_ibp(r, row, err);
-    if (url->scheme == XD_SCHEME_IBP)
-        leave(row, "the private manifest does not say by what it is managed");
-    else if (is_presigned(xd_model_replica_row(u->file, place).url))
-        leave(row, "its URL was presigned, and the private manifest does not "
-                   "say of which object");
-    return 0;
+    return take(r, row, &k, err);
+}
+
+static int take_shard(struct renewal *r, const struct xd_model_stripe *s,
+                      const struct xd_model_shard *shard, struct xd_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < shard->n_replicas; i++) {
+        const struct xd_model_shard_replica *from =
+            &s->replicas[shard->first_replica + i];
+        struct xd_upkeep_row *row =
+            xd_upkeep_add_parity(r->upkeep, s, shard, i);
+
+        rc = row ? take(r, row,
+                        &(struct kept){.url = &from->url,
+                                       .row = xd_stripe_replica(from)},
+                        err)
+                 : xd_fail_nomem(err);
+    }
+    return rc;
+}
+
+static int take_parity(struct renewal *r, struct xd_error *err)
+{
+    const struct xd_model_rare *rare = r->upkeep->file->rare;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < rare->n_stripes; i++)
+        for (size_t k = 0; rc == 0 && k < rare->stripes[i].n_shards; k++)
+            rc = take_shard(r, &rare->stripes[i], &rare->stripes[i].shards[k],
+                            err);
+    return rc;
 }
 
 static int take_replicas(struct renewal *r, struct xd_error *err)
@@ -179,12 +237,16 @@ static int take_replicas(struct renewal *r, struct xd_error *err)
     struct xd_upkeep *u = r->upkeep;
     const struct xd_model_file *f = u->file;
     const size_t n = xd_model_n_replicas(f);
+    const size_t n_parity = xd_stripes_n_replicas(f);
     int rc = 0;
 
-    u->jobs = xd_alloc(n + 1, sizeof *u->jobs);
+    u->jobs = xd_alloc(n + n_parity + 1, sizeof *u->jobs);
     r->dropped = xd_alloc(n + 1, sizeof *r->dropped);
     r->expires_at = xd_alloc(n + 1, sizeof *r->expires_at);
-    if (!u->jobs || !r->dropped || !r->expires_at)
+    r->parity_expires_at = xd_alloc(n_parity + 1, sizeof *r->parity_expires_at);
+    r->parity_reads = xd_alloc(n_parity + 1, sizeof *r->parity_reads);
+    if (!u->jobs || !r->dropped || !r->expires_at || !r->parity_expires_at ||
+        !r->parity_reads)
         return xd_fail_nomem(err);
     for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
@@ -192,6 +254,8 @@ static int take_replicas(struct renewal *r, struct xd_error *err)
         for (size_t k = 0; rc == 0 && k < e->n_replicas; k++)
             rc = take_replica(r, e, e->first_replica + k, err);
     }
+    if (rc == 0)
+        rc = take_parity(r, err);
     for (size_t i = 0; i < u->n; i++) /* which stay where they are now */
         if (u->rows[i].job != XD_UPKEEP_NO_JOB)
             u->jobs[u->rows[i].job].object = &u->rows[i].object;
@@ -208,7 +272,8 @@ static void take_result(struct renewal *r, struct xd_upkeep_row *row,
     if (c->is_done) {
         row->state = XD_UPKEEP_DONE;
         row->expires_at = c->expires_at;
-        r->expires_at[row->place] = c->expires_at;
+        (row->stripe ? r->parity_expires_at : r->expires_at)[row->place] =
+            c->expires_at;
         return;
     }
     if (!c->error)
@@ -238,6 +303,8 @@ static int run(struct renewal *r, struct xd_error *err)
     }
     xd_inventory_drop(u->inventory, r->dropped);
     xd_inventory_renew(u->inventory, r->expires_at);
+    xd_inventory_renew_parity(u->inventory, r->parity_expires_at,
+                              (const char *const *)r->parity_reads);
     if (n_done > 0)
         written = xd_upkeep_write(u, &error);
     if (written < 0 && rc == 0) {
@@ -276,6 +343,22 @@ static int renew(struct renewal *r, const struct xd_renew_wish *w,
     return rc == 0 ? run(r, err) : rc;
 }
 
+static void forget(struct renewal *r)
+{
+    const size_t n =
+        r->parity_reads ? xd_stripes_n_replicas(r->upkeep->file) : 0;
+
+    xd_inventory_drop(r->upkeep->inventory, NULL);
+    xd_inventory_renew(r->upkeep->inventory, NULL);
+    xd_inventory_renew_parity(r->upkeep->inventory, NULL, NULL);
+    for (size_t i = 0; i < n; i++)
+        xd_free(r->parity_reads[i]);
+    xd_free(r->parity_reads);
+    xd_free(r->parity_expires_at);
+    xd_free(r->dropped);
+    xd_free(r->expires_at);
+}
+
 int xd_replicas_renew(struct xd_upkeep **out, const struct xd_renew_wish *wish,
                       const struct xd_options *o, struct xd_error *err)
 {
@@ -292,10 +375,7 @@ int xd_replicas_renew(struct xd_upkeep **out, const struct xd_renew_wish *wish,
         return rc;
     r.lifetime_s = w.lifetime_s;
     rc = renew(&r, &w, err);
-    xd_inventory_drop(r.upkeep->inventory, NULL);
-    xd_inventory_renew(r.upkeep->inventory, NULL);
-    xd_free(r.dropped);
-    xd_free(r.expires_at);
+    forget(&r);
     xd_upkeep_close(r.upkeep);
     if (rc < 0) {
         xd_upkeep_free(r.upkeep);

@@ -6,6 +6,7 @@
 #include <xdownload/audit.h>
 #include <xdownload/make.h>
 
+#include "io/hash.h"
 #include "io/mock_server.h"
 #include "suite.h"
 #include "torture.h"
@@ -126,6 +127,82 @@ START_TEST(an_audit_that_lacks_something_has_no_verdict)
 }
 END_TEST
 
+#define VALUE(name, value) "<e:metadata name='" name "'>" value "</e:metadata>"
+#define META(name, content) \
+    "<e:metadata name='" name "' type='meta'>" content "</e:metadata>"
+
+/* Of one shard of data, whose parity is the same bytes. */
+static const char coded[] =
+    "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>" META(
+        "parity",
+        META(
+            "stripe.0",
+            VALUE("code", "reed-solomon") VALUE("polynomial", "0x11d")
+                VALUE("matrix", "cauchy") VALUE("k", "1") VALUE("n", "2") VALUE(
+                    "shard_length", "100") VALUE("exnode_offset", "0")
+                    VALUE("logical_length", "100") META(
+                        "shard.1",
+                        VALUE("sha256", "%s") META(
+                            "replica.0",
+                            VALUE("read",
+                                  "%s"))))) "<e:mapping>" VALUE("exnode_offset",
+                                                                "0")
+        VALUE("logical_length",
+              "100") "<e:read>%s</e:read></e:mapping></exnode>";
+
+static struct xd_manifest *make_coded(void)
+{
+    char text[sizeof coded + 400], hex[XD_HASH_HEX_MAX + 1];
+    struct xd_hasher *hasher;
+    struct xd_manifest *m;
+    unsigned char bytes[SIZE];
+
+    for (uint64_t i = 0; i < SIZE; i++)
+        bytes[i] = (unsigned char)mock_byte(i);
+    ck_assert_int_eq(xd_hasher_new(&hasher, "sha-256", NULL), 0);
+    xd_hasher_add(hasher, bytes, SIZE);
+    xd_hasher_end(hasher, hex);
+    xd_hasher_free(hasher);
+    snprintf(text, sizeof text, coded, hex, urls[1], urls[0]);
+    ck_assert_int_eq(xd_manifest_parse(&m, text, strlen(text), NULL, &error),
+                     0);
+    return m;
+}
+
+static int audit_coded(void)
+{
+    const struct xd_audit_options what = {.struct_size = sizeof what,
+                                          .is_full = true};
+    struct xd_audited_stripe stripe = {.struct_size = sizeof stripe};
+    struct xd_manifest *m;
+    struct xd_audit *made;
+    int rc;
+
+    begin(good);
+    m = make_coded();
+    torture_begin();
+    rc = xd_audit_new(&made, m, 0, &what, options, &error);
+    torture_end();
+    ck_assert((rc == 0) == (made != NULL));
+    ck_assert_int_eq(rc, error.code);
+    if (rc == 0) {
+        assert_sound(made);
+        ck_assert_int_eq(xd_audit_stripe(made, 0, &stripe), 0);
+        ck_assert_uint_eq(stripe.n_good, 2);
+        ck_assert_int_eq(stripe.n_losses, 1);
+    }
+    xd_audit_free(made);
+    xd_manifest_unref(m);
+    end();
+    return rc;
+}
+
+START_TEST(an_audit_of_parity_that_lacks_something_has_no_verdict)
+{
+    torture(audit_coded);
+}
+END_TEST
+
 static int make(const struct xd_make_options *what)
 {
     struct xd_file file = {.struct_size = sizeof file};
@@ -186,6 +263,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 600);
     tcase_add_test(t, an_audit_that_lacks_something_has_no_verdict);
+    tcase_add_test(t, an_audit_of_parity_that_lacks_something_has_no_verdict);
     tcase_add_test(t, a_manifest_that_lacks_something_is_none);
     return run_suite("torture.audit", t);
 }

@@ -9,15 +9,16 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/api/cancelable_batch.h"
-#include "manifest/model.h"
+#include "manifest/parity.h"
 #include "transfer/registry.h"
 
 struct xd_probe {
     struct xd_manifest *manifest;
     size_t file;
-    struct xd_probed *rows; /* of each replica of the file */
+    struct xd_probed *rows; /* of each replica of the file, and behind those of
+                               each of parity */
     char **errors;          /* likewise, or NULL; the rows point to them */
-    size_t n;
+    size_t n, n_of_file;
     struct xd_request *requests; /* while they run */
     struct xd_url *urls;         /* of each request; the manifest's texts */
     size_t *asked;               /* the row of each */
@@ -78,17 +79,15 @@ static int run(struct xd_probe *p, const struct xd_options *o,
     return rc;
 }
 
-/* Ask for replica `i`, if its depot can be asked. */
-static void add_request(struct xd_probe *p, const struct xd_model_file *f,
-                        size_t i)
+/* Ask for what row `i` is of, if its depot can be asked. */
+static void add_request(struct xd_probe *p, const struct xd_url *read,
+                        const char *manage, size_t i)
 {
-    const struct xd_exnode_part *part =
-        f->rare->mappings ? f->rare->mappings[i] : NULL;
-    const char *manage = part ? part->manage : NULL;
     struct xd_url *url = &p->urls[p->n_asked];
     const struct xd_transport_kind *kind;
 
-    *url = f->urls[i];
+    p->rows[i].struct_size = sizeof p->rows[i];
+    *url = *read;
     kind = xd_transport_kind_of(url);
     if (!kind || !kind->can_probe)
         return;
@@ -103,11 +102,26 @@ static void add_request(struct xd_probe *p, const struct xd_model_file *f,
                             .asks_state = true};
 }
 
+static void add_requests(struct xd_probe *p, const struct xd_model_file *f)
+{
+    size_t at = p->n_of_file;
+
+    for (size_t i = 0; i < p->n_of_file; i++)
+        add_request(p, &f->urls[i], xd_model_manage(f, i), i);
+    for (size_t i = 0; i < f->rare->n_stripes; i++) {
+        const struct xd_model_stripe *s = &f->rare->stripes[i];
+
+        for (size_t k = 0; k < s->n_replicas; k++)
+            add_request(p, &s->replicas[k].url, s->replicas[k].manage, at++);
+    }
+}
+
 static int make_requests(struct xd_probe *p, struct xd_error *err)
 {
     const struct xd_model_file *f = &p->manifest->files[p->file];
 
-    p->n = xd_model_n_replicas(f);
+    p->n_of_file = xd_model_n_replicas(f);
+    p->n = p->n_of_file + xd_stripes_n_replicas(f);
     if (p->n == 0)
         return 0;
     p->rows = xd_alloc(p->n, sizeof *p->rows);
@@ -117,10 +131,7 @@ static int make_requests(struct xd_probe *p, struct xd_error *err)
     p->urls = xd_alloc(p->n, sizeof *p->urls);
     if (!p->urls || !p->rows || !p->errors || !p->requests || !p->asked)
         return xd_fail_nomem(err);
-    for (size_t i = 0; i < p->n; i++) {
-        p->rows[i].struct_size = sizeof p->rows[i];
-        add_request(p, f, i);
-    }
+    add_requests(p, f);
     return 0;
 }
 
@@ -175,6 +186,24 @@ int xd_probe_get(const struct xd_probe *p, size_t extent, size_t replica,
     if (replica >= e->n_replicas)
         return XD_E_INVAL;
     xd_copy_out(out, &p->rows[e->first_replica + replica], sizeof *out);
+    return 0;
+}
+
+int xd_probe_get_shard(const struct xd_probe *p, size_t stripe, size_t shard,
+                       size_t replica, struct xd_probed *out)
+{
+    const struct xd_model_rare *rare = p->manifest->files[p->file].rare;
+    const struct xd_model_shard *named;
+
+    if (stripe >= rare->n_stripes || shard >= rare->stripes[stripe].n)
+        return XD_E_INVAL;
+    named = xd_stripe_shard(&rare->stripes[stripe], (unsigned)shard);
+    if (!named || replica >= named->n_replicas)
+        return XD_E_INVAL;
+    xd_copy_out(out,
+                &p->rows[p->n_of_file + rare->stripes[stripe].first_place +
+                         named->first_replica + replica],
+                sizeof *out);
     return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "manifest/parity.h"
+
 #include "suite.h"
 
 #define HEX                            \
@@ -335,6 +337,139 @@ START_TEST(a_secret_in_an_end_goes_with_it)
 }
 END_TEST
 
+#define VALUE(name, value) "<e:metadata name='" name "'>" value "</e:metadata>"
+#define META(name, content) \
+    "<e:metadata name='" name "' type='meta'>" content "</e:metadata>"
+#define REPLICA(number, name)                        \
+    META("replica." number,                          \
+         VALUE("read", "ibp://d:6714/" name "/READ") \
+             VALUE("end", "2031-03-02 10:00:00")     \
+                 VALUE("manage", "ibp://d:6714/" name "/MANAGE"))
+#define STRIPE(number, offset, content)                                    \
+    META("stripe." number,                                                 \
+         VALUE("code", "reed-solomon") VALUE("polynomial", "0x11d")        \
+             VALUE("matrix", "cauchy") VALUE("k", "1") VALUE("n", "3")     \
+                 VALUE("shard_length", "4") VALUE("exnode_offset", offset) \
+                     VALUE("logical_length", "4") content)
+#define SHARD(number, replicas) \
+    META("shard." number, VALUE("sha256", HEX) replicas)
+
+/* Places 0 to 2, 3 and 4; and a stripe between them that is not used. */
+static const char with_parity[] =
+    "<exnode xmlns:e='http://loci.cs.utk.edu/exnode'>" META(
+        "parity",
+        STRIPE("0", "0",
+               SHARD("1", REPLICA("0", "a/0") REPLICA("1", "b/1"))
+                   SHARD("2", REPLICA("0", "c/2")) VALUE("odd", "it"))
+            STRIPE("1", "4",
+                   SHARD("1", REPLICA("0", "d/3"))
+                       SHARD("2", REPLICA("0", "e/4")) VALUE("odd", "it"))
+                STRIPE(
+                    "2", "2",
+                    SHARD("1",
+                          REPLICA("0",
+                                  "f/5")))) "<e:mapping>" VALUE("exnode_offset",
+                                                                "0")
+        VALUE("logical_length",
+              "8") "<e:read>http://a/x</e:read></e:mapping></exnode>";
+
+/* As it is edited, written and read again; *out_text is the caller's. */
+static struct xd_manifest *edit_parity(const struct xd_edit *edit,
+                                       char **out_text)
+{
+    struct xd_manifest *m, *edited;
+
+    ck_assert_int_eq(
+        xd_manifest_parse(&m, with_parity, strlen(with_parity), NULL, &err), 0);
+    ck_assert_uint_eq(xd_stripes_n_replicas(&m->files[0]), 5);
+    ck_assert_int_eq(xd_manifest_edit(&edited, m, 0, edit, &err), 0);
+    xd_manifest_unref(m);
+    return reread(edited, true, out_text);
+}
+
+static struct xd_replica parity_at(const struct xd_manifest *m, size_t stripe,
+                                   size_t shard, size_t i)
+{
+    struct xd_replica row = {.struct_size = sizeof row};
+
+    ck_assert_int_eq(xd_manifest_shard_replica(m, 0, stripe, shard, i, &row),
+                     0);
+    return row;
+}
+
+static size_t n_of_shard(const struct xd_manifest *m, size_t stripe,
+                         size_t number)
+{
+    struct xd_shard shard = {.struct_size = sizeof shard};
+
+    ck_assert_int_eq(xd_manifest_shard(m, 0, stripe, number, &shard), 0);
+    ck_assert_str_eq(shard.sha256, HEX);
+    return shard.n_replicas;
+}
+
+START_TEST(replicas_of_parity_are_dropped)
+{
+    const bool dropped[] = {true, false, true, false, false};
+    char *text;
+    struct xd_manifest *m =
+        edit_parity(&(struct xd_edit){.dropped_parity = dropped}, &text);
+
+    ck_assert_uint_eq(n_of_shard(m, 0, 1), 1);
+    ck_assert_str_eq(parity_at(m, 0, 1, 0).url, "ibp://d:6714/b/1/READ");
+    ck_assert_uint_eq(parity_at(m, 0, 1, 0).rights,
+                      XD_MAY_READ | XD_MAY_MANAGE);
+    ck_assert_uint_eq(n_of_shard(m, 0, 2), 0);
+    ck_assert_uint_eq(n_of_shard(m, 1, 1), 1);
+    ck_assert_uint_eq(n_of_shard(m, 1, 2), 1);
+    ck_assert_ptr_null(strstr(text, "a/0"));
+    ck_assert_ptr_null(strstr(text, "c/2"));
+    ck_assert_ptr_nonnull(strstr(text, "f/5")); /* of one that is not used */
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+/* Only stripes that change lose what is not known of them. */
+START_TEST(a_stripe_that_does_not_change_is_kept_as_it_was)
+{
+    const bool dropped[] = {false, false, false, false, true};
+    char *text;
+    struct xd_manifest *m =
+        edit_parity(&(struct xd_edit){.dropped_parity = dropped}, &text);
+    const char *odd = strstr(text, "odd");
+
+    ck_assert_ptr_nonnull(odd);
+    ck_assert_ptr_null(strstr(odd + 1, "odd"));
+    ck_assert_uint_eq(n_of_shard(m, 0, 1), 2);
+    ck_assert_uint_eq(n_of_shard(m, 0, 2), 1);
+    ck_assert_uint_eq(n_of_shard(m, 1, 2), 0);
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(a_replica_of_parity_is_read_by_another_url_until_another_time)
+{
+    const char *const reads[] = {NULL, "http://n/new", NULL, NULL, NULL};
+    const int64_t ends[] = {0, 0, 0, 0, 1000000000};
+    char *text;
+    struct xd_manifest *m = edit_parity(
+        &(struct xd_edit){.parity_reads = reads, .parity_expires_at = ends},
+        &text);
+
+    ck_assert_str_eq(parity_at(m, 0, 1, 0).url, "ibp://d:6714/a/0/READ");
+    ck_assert_str_eq(parity_at(m, 0, 1, 1).url, "http://n/new");
+    ck_assert_str_eq(parity_at(m, 0, 1, 1).expires, "2031-03-02 10:00:00");
+    ck_assert_str_eq(parity_at(m, 0, 2, 0).url, "ibp://d:6714/c/2/READ");
+    ck_assert_str_eq(parity_at(m, 1, 1, 0).expires, "2031-03-02 10:00:00");
+    ck_assert_str_eq(parity_at(m, 1, 2, 0).expires, "2001-09-09 01:46:40");
+    ck_assert_uint_eq(parity_at(m, 1, 2, 0).expires_at, 1000000000);
+    ck_assert_str_eq(parity_at(m, 1, 2, 0).url, "ibp://d:6714/e/4/READ");
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("edit");
@@ -351,5 +486,9 @@ int main(void)
     tcase_add_test(tcase, an_end_is_added_to_a_mapping_that_has_none);
     tcase_add_loop_test(tcase, a_secret_in_an_end_goes_with_it, 0,
                         sizeof hostile_ends / sizeof *hostile_ends);
+    tcase_add_test(tcase, replicas_of_parity_are_dropped);
+    tcase_add_test(tcase, a_stripe_that_does_not_change_is_kept_as_it_was);
+    tcase_add_test(
+        tcase, a_replica_of_parity_is_read_by_another_url_until_another_time);
     return run_suite("edit", tcase);
 }

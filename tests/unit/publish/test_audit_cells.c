@@ -246,6 +246,59 @@ START_TEST(all_of_a_short_file_is_looked_at)
 }
 END_TEST
 
+/* As shards of parity are. */
+START_TEST(what_lies_behind_the_file_has_no_pieces)
+{
+    struct xd_audit_plan plan = {
+        .size = 10, .piece_bytes = 4, .cell_bytes = 4, .is_full = true};
+    struct xd_audit_extent e[] = {
+        {.at = {0, 10}}, {.at = {10, 17}}, {.at = {17, 24}}};
+
+    make(&plan, e, 3);
+    ck_assert_uint_eq(e[0].n, 3);
+    assert_at(cell(&e[0], 2), 8, 10, 2);
+    for (size_t i = 1; i < 3; i++) {
+        assert_covers(&e[i]);
+        for (size_t k = 0; k < e[i].n; k++)
+            ck_assert_uint_eq(cell(&e[i], k)->piece, XD_AUDIT_NO_PIECE);
+    }
+    xd_audit_cells_fini(&cells);
+    plan.is_full = false;
+    make(&plan, e, 3);
+    for (size_t i = 1; i < 3; i++) {
+        ck_assert_uint_eq(e[i].n, 1);
+        assert_at(cell(&e[i], 0), e[i].at.begin, e[i].at.end,
+                  XD_AUDIT_NO_PIECE);
+    }
+}
+END_TEST
+
+START_TEST(what_lies_behind_the_file_makes_its_samples_no_fewer)
+{
+    const struct xd_audit_plan plan = {.size = 64 * M};
+    struct xd_audit_extent e[20] = {{.at = {0, 64 * M}}};
+
+    for (size_t i = 1; i < 20; i++)
+        e[i].at = (struct xd_range){(63 + i) * M, (64 + i) * M};
+    make(&plan, e, 20);
+    for (size_t i = 0; i < 20; i++)
+        ck_assert_uint_eq(e[i].n, XD_AUDIT_SAMPLES);
+}
+END_TEST
+
+/* However long it is. */
+START_TEST(what_lies_behind_the_file_has_no_more_cells_than_are_kept)
+{
+    const struct xd_audit_plan plan = {.size = 4, .is_full = true};
+    struct xd_audit_extent e[] = {{.at = {0, 4}},
+                                  {.at = {4, (uint64_t)INT64_MAX}}};
+
+    make(&plan, e, 2);
+    ck_assert_uint_le(e[1].n, XD_AUDIT_CELLS_MOST + 1);
+    assert_covers(&e[1]);
+}
+END_TEST
+
 static void forget(void)
 {
     xd_audit_cells_fini(&cells);
@@ -271,5 +324,9 @@ int main(void)
     tcase_add_test(t, extents_that_overlap_in_too_many_ways_are_refused);
     tcase_add_test(t, cells_that_extents_share_are_kept_once);
     tcase_add_test(t, all_of_a_short_file_is_looked_at);
+    tcase_add_test(t, what_lies_behind_the_file_has_no_pieces);
+    tcase_add_test(t, what_lies_behind_the_file_makes_its_samples_no_fewer);
+    tcase_add_test(t,
+                   what_lies_behind_the_file_has_no_more_cells_than_are_kept);
     return run_suite("audit_cells", t);
 }

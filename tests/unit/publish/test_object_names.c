@@ -59,11 +59,35 @@ START_TEST(what_is_dropped_is_no_longer_named_but_by_a_stripe)
                      0);
     ck_assert_uint_eq(m->files[0].rare->n_stripes, 1);
     ck_assert_uint_eq(m->files[0].rare->n_unused_stripes, 2);
-    ck_assert_int_eq(xd_object_names_of(&kept, &m->files[0], dropped, &err), 0);
+    ck_assert_int_eq(
+        xd_object_names_of(&kept, &m->files[0], dropped, NULL, &err), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert_msg(xd_object_names_have(&kept, names[i].name) ==
                           names[i].is_named,
                       "%s", names[i].name);
+    xd_object_names_fini(&kept);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(a_shard_that_is_dropped_is_no_longer_named)
+{
+    const bool dropped[] = {false, false},
+               dropped_parity[] = {true, true, true};
+    struct xd_object_names kept;
+    struct xd_manifest *m;
+    struct xd_error err;
+
+    ck_assert_int_eq(xd_manifest_parse(&m, source, strlen(source), NULL, &err),
+                     0);
+    ck_assert_int_eq(
+        xd_object_names_of(&kept, &m->files[0], dropped, dropped_parity, &err),
+        0);
+    ck_assert(!xd_object_names_have(&kept, "http://a/used"));
+    ck_assert(!xd_object_names_have(&kept, "http://a/used?manage"));
+    ck_assert(xd_object_names_have(&kept, "http://a/dropped?manage"));
+    ck_assert(xd_object_names_have(&kept, "http://a/flawed?manage"));
+    ck_assert(xd_object_names_have(&kept, "http://a/beyond"));
     xd_object_names_fini(&kept);
     xd_manifest_unref(m);
 }
@@ -74,5 +98,6 @@ int main(void)
     TCase *t = tcase_create("object_names");
 
     tcase_add_test(t, what_is_dropped_is_no_longer_named_but_by_a_stripe);
+    tcase_add_test(t, a_shard_that_is_dropped_is_no_longer_named);
     return run_suite("object_names", t);
 }
