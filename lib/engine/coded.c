@@ -149,7 +149,8 @@ static void report_unused_locked(struct xd_engine *e, size_t stripe,
                                  const struct xd_depot *depot,
                                  struct xd_range rest, report_fn *report)
 {
-    const struct xd_depot_source *s = xd_depot_parity(depot, rest.begin);
+    const struct xd_depot_source *s =
+        xd_depot_parity(depot, e->coded.stripes.list[stripe].range.begin);
     struct xd_range gap;
 
     while (gap = xd_stripes_next_unused(&e->coded.stripes, stripe,
