@@ -10,8 +10,14 @@
 #include "base/error.h"
 #include "manifest/edit.h"
 #include "manifest/parity.h"
+#include "publish/make_parity.h"
 #include "publish/make_upload.h"
 #include "publish/signed_reads.h"
+
+static const struct xd_model_file *file_of(const struct xd_upload *u)
+{
+    return &xd_inventory_manifest(u->inventory)->files[0];
+}
 
 /* A manifest that a put has not completed names no whole file.  *out_goes_on: an
  * earlier run of this was broken off.  Errors: IO, STATE. */
@@ -45,8 +51,7 @@ static int look_at_inventory(struct xd_upload *u, const char *path,
 static int name_file(struct xd_upload *u, const char *path,
                      struct xd_error *err)
 {
-    const struct xd_model_file *f =
-        &xd_inventory_manifest(u->inventory)->files[0];
+    const struct xd_model_file *f = file_of(u);
     const char *name = xd_model_name(f);
 
     u->file_name = xd_strdup(name ? name : path);
@@ -71,6 +76,7 @@ static int begin(struct xd_upload *u, struct xd_manifest *good,
                  struct xd_error *err)
 {
     struct xd_manifest *m = NULL;
+    uint64_t shard_bytes = 0;
     int rc = xd_signed_reads(&m, good, u->inventory, &u->options, err);
 
     if (rc == 0)
@@ -83,35 +89,52 @@ static int begin(struct xd_upload *u, struct xd_manifest *good,
     if (rc == 0)
         rc = xd_inventory_begin(u->inventory, &u->note, false, u->file_name,
                                 xd_origin_size(u->origin), err);
+    if (rc == 0 && u->coding.k > 0)
+        rc = xd_coding_shard_bytes(&shard_bytes, u->coding,
+                                   xd_origin_size(u->origin),
+                                   wish->extent_bytes, err);
+    if (rc == 0)
+        rc = xd_upload_make_line(u, file_of(u), shard_bytes, err);
     return rc;
 }
 
 /* ---- all of it ---- */
 
-static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
-                       struct xd_error *err)
+static void count_copies(struct xd_upload *u, bool goes_on)
 {
-    bool goes_on = false;
-    const struct xd_model_file *f;
-    int rc = open(u, wish, &goes_on, err);
+    const struct xd_model_file *f = file_of(u);
 
-    if (rc == 0)
-        rc = begin(u, xd_inventory_manifest(u->inventory), wish, goes_on, err);
-    if (rc == 0)
-        rc = xd_upload_add_extents(
-            u, (struct xd_range){0, xd_origin_size(u->origin)}, u->copies, err);
-    if (rc == 0)
-        rc = xd_upload_make_room(u, err);
-    if (rc < 0)
-        return rc;
-    f = &xd_inventory_manifest(u->inventory)->files[0];
     for (size_t i = 0; i < f->n_extents; i++)
         for (size_t k = 0; k < f->extents[i].n_replicas; k++)
             xd_upload_count_replica(
                 u, f, i,
                 xd_upload_store_of(u, f, f->extents[i].first_replica + k),
                 goes_on);
-    return 0;
+}
+
+static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
+                       struct xd_error *err)
+{
+    const bool adds_parity = wish->code != NULL;
+    bool goes_on = false;
+    int rc = open(u, wish, &goes_on, err);
+
+    if (rc == 0)
+        rc = xd_upload_check_parity(u, file_of(u), goes_on, err);
+    if (rc == 0)
+        rc = begin(u, xd_inventory_manifest(u->inventory), wish, goes_on, err);
+    if (rc == 0 && adds_parity)
+        rc = xd_upload_plan_parity(u, file_of(u), err);
+    else if (rc == 0)
+        rc = xd_upload_add_extents(
+            u, (struct xd_range){0, xd_origin_size(u->origin)}, u->copies, err);
+    if (rc == 0)
+        rc = xd_upload_make_room(u, err);
+    if (rc == 0 && adds_parity && goes_on)
+        xd_upload_count_shards(u);
+    if (rc == 0 && !adds_parity)
+        count_copies(u, goes_on);
+    return rc;
 }
 
 int xd_upload_new_copies(struct xd_upload **out,
@@ -156,8 +179,7 @@ static bool is_usable(const struct xd_audit *a, size_t extent, size_t replica)
 static int check_audit(const struct xd_upload *u, const struct xd_audit *a,
                        const char *path, struct xd_error *err)
 {
-    const struct xd_model_file *f =
-        &xd_inventory_manifest(u->inventory)->files[0];
+    const struct xd_model_file *f = file_of(u);
     struct xd_audit_sum sum = {.struct_size = sizeof sum};
 
     xd_audit_get(a, &sum);
@@ -172,8 +194,7 @@ static int check_audit(const struct xd_upload *u, const struct xd_audit *a,
 static int find_bad(struct xd_upload *u, const struct xd_audit *a,
                     struct xd_error *err)
 {
-    const struct xd_model_file *f =
-        &xd_inventory_manifest(u->inventory)->files[0];
+    const struct xd_model_file *f = file_of(u);
     struct xd_heal *h = &u->heal;
     struct xd_audited row = {.struct_size = sizeof row};
     const size_t n = xd_model_n_replicas(f);
