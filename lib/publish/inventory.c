@@ -671,24 +671,34 @@ int xd_inventory_append(struct xd_inventory *b, const char *changes,
     return rc;
 }
 
+static int write_private(struct xd_inventory *b, const char *text,
+                         struct xd_error *err)
+{
+    int rc = xd_small_file_keep(b->private_path, text, strlen(text), err);
+
+    if (rc == 0 && xd_sha256_hex(xd_span_of(text), b->written) < 0)
+        rc = xd_fail_nomem(err);
+    if (rc == 0)
+        rc = xd_inventory_journal_remove(b->journal_path, err);
+    b->has_journal = false;
+    return rc;
+}
+
+/* The private one at last, which says whether there is anything to go on with. */
 int xd_inventory_write(struct xd_inventory *b, const char *private_text,
                        const char *public_text, struct xd_error *err)
 {
-    int rc = 0;
+    struct xd_error *own = err;
+    int rc = 0, rc_private = 0;
 
-    if (private_text)
-        rc = xd_small_file_keep(b->private_path, private_text,
-                                strlen(private_text), err);
-    if (rc == 0 && private_text &&
-        xd_sha256_hex(xd_span_of(private_text), b->written) < 0)
-        rc = xd_fail_nomem(err);
-    if (rc == 0 && private_text)
-        rc = xd_inventory_journal_remove(b->journal_path, err);
-    b->has_journal &= !private_text;
-    if (rc == 0 && public_text)
+    if (public_text)
         rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
                                    err);
-    return rc;
+    if (rc < 0) /* what is there is noted, even so */
+        own = NULL;
+    if (private_text)
+        rc_private = write_private(b, private_text, own);
+    return rc < 0 ? rc : rc_private;
 }
 
 void xd_inventory_free(struct xd_inventory *b)

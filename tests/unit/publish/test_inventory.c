@@ -344,6 +344,42 @@ START_TEST(a_note_in_the_other_one_is_none)
 }
 END_TEST
 
+/* What is in the place of `there` cannot be replaced; `other` is written. */
+static void assert_other_is_written(const char *there, const char *other)
+{
+    char *private_text, *public_text;
+    struct stat st;
+
+    upload(false);
+    ck_assert_int_eq(
+        xd_inventory_texts(inventory, true, &private_text, &public_text, &err),
+        0);
+    unlink(path);
+    unlink(private_path);
+    ck_assert_int_eq(mkdir(there, 0700), 0);
+    ck_assert_int_eq(
+        xd_inventory_write(inventory, private_text, public_text, &err),
+        XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, there));
+    ck_assert_int_eq(stat(other, &st), 0);
+    ck_assert(S_ISREG(st.st_mode));
+    ck_assert_int_eq(rmdir(there), 0);
+    xd_manifest_text_free(private_text);
+    xd_manifest_text_free(public_text);
+}
+
+START_TEST(what_is_handed_out_is_there_before_the_private_one_is_over)
+{
+    assert_other_is_written(private_path, path);
+}
+END_TEST
+
+START_TEST(the_private_one_is_written_though_the_other_cannot_be)
+{
+    assert_other_is_written(path, private_path);
+}
+END_TEST
+
 /* ---- parity ---- */
 
 /* Of a file of 9 bytes. */
@@ -489,6 +525,10 @@ int main(void)
     tcase_add_test(tcase, what_others_may_read_is_not_opened);
     tcase_add_test(tcase, without_a_private_one_the_other_is_read);
     tcase_add_test(tcase, a_note_in_the_other_one_is_none);
+    tcase_add_test(tcase,
+                   what_is_handed_out_is_there_before_the_private_one_is_over);
+    tcase_add_test(tcase,
+                   the_private_one_is_written_though_the_other_cannot_be);
     tcase_add_test(tcase, what_lies_behind_the_file_is_a_shard_of_its_stripe);
     tcase_add_test(tcase, the_journal_goes_on_with_shards);
     tcase_add_test(tcase, a_stripe_of_which_nothing_is_there_is_not_handed_out);
