@@ -90,8 +90,7 @@ static size_t find_host(const struct xd_upload *u, struct xd_span host)
     return i;
 }
 
-/* Returns how many there are.  Errors: NOMEM. */
-static int64_t set_hosts(struct xd_upload *u, struct xd_error *err)
+int64_t xd_upload_set_hosts(struct xd_upload *u, struct xd_error *err)
 {
     size_t *hosts = xd_alloc(u->n_workers + 1, sizeof *hosts);
     int64_t n = 0;
@@ -110,8 +109,8 @@ static int64_t set_hosts(struct xd_upload *u, struct xd_error *err)
 
 /* ---- all of a file ---- */
 
-static int add_shard(struct xd_upload *u, size_t stripe, unsigned number,
-                     struct xd_error *err)
+int xd_upload_add_shard(struct xd_upload *u, size_t stripe, unsigned number,
+                        unsigned wanted, struct xd_error *err)
 {
     const struct xd_range range =
         xd_upload_line_shard(&u->line, stripe, number);
@@ -119,16 +118,16 @@ static int add_shard(struct xd_upload *u, size_t stripe, unsigned number,
 
     if (length == 0)
         return 0;
-    u->bytes_total += length;
+    u->bytes_total += length * wanted;
     if (number >= u->line.stripes[stripe].k)
-        u->parity_bytes += length;
-    return xd_plan_add(u->plan, range, 1, err);
+        u->parity_bytes += length * wanted;
+    return xd_plan_add(u->plan, range, wanted, err);
 }
 
 int xd_upload_plan_shards(struct xd_upload *u, struct xd_error *err)
 {
     const unsigned n = u->coding.k + u->coding.m;
-    const int64_t n_hosts = set_hosts(u, err);
+    const int64_t n_hosts = xd_upload_set_hosts(u, err);
     int rc = n_hosts < 0 ? (int)n_hosts : 0;
 
     if (rc == 0 && n_hosts < n)
@@ -139,10 +138,116 @@ int xd_upload_plan_shards(struct xd_upload *u, struct xd_error *err)
     for (size_t s = 0; rc == 0 && s < u->line.n; s++) {
         rc = xd_plan_begin_group(u->plan, err);
         for (unsigned i = 0; rc == 0 && i < n; i++)
-            rc = add_shard(u, s, i, err);
+            rc = xd_upload_add_shard(u, s, i, 1, err);
     }
     xd_plan_end_group(u->plan);
     return rc;
+}
+
+/* ---- which hosts may not get a shard ---- */
+
+static struct xd_span host_of(const struct xd_upload *u,
+                              const struct xd_model_file *f, size_t place)
+{
+    const size_t store = xd_upload_store_of(u, f, place);
+
+    return store < u->n_workers ? xd_store_host(u->workers[store].store)
+                                : xd_url_host(&f->urls[place]);
+}
+
+/* The host of ours that alone has all replicas of the extent; or n_workers. */
+static size_t only_host(const struct xd_upload *u,
+                        const struct xd_model_file *f,
+                        const struct xd_model_extent *e, const bool *bad)
+{
+    struct xd_span only = xd_span(NULL, 0);
+    bool has_one = false;
+
+    for (size_t i = 0; i < e->n_replicas; i++) {
+        const size_t place = e->first_replica + i;
+        struct xd_span host;
+
+        if (bad && bad[place])
+            continue;
+        host = host_of(u, f, place);
+        if (has_one && !are_equal(host, only))
+            return u->n_workers;
+        only = host;
+        has_one = true;
+    }
+    return has_one ? find_host(u, only) : u->n_workers;
+}
+
+/* If such a host is lost, so are bytes of the stripe. */
+void xd_upload_forbid_data(struct xd_upload *u, const struct xd_model_file *f,
+                           size_t stripe, const bool *bad)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const struct xd_range bytes = {s->offset, s->offset + s->length};
+
+    for (size_t i = 0; i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+        const struct xd_range extent = {e->offset, e->offset + e->length};
+        size_t host;
+
+        if (extent.begin >= bytes.end)
+            return;
+        if (xd_range_is_empty(xd_range_clip(extent, bytes)))
+            continue;
+        host = only_host(u, f, e, bad);
+        if (host < u->n_workers)
+            xd_plan_forbid_host(u->plan, host);
+    }
+}
+
+size_t xd_upload_store_of_parity(const struct xd_upload *u,
+                                 const struct xd_model_shard_replica *r)
+{
+    const char *manage = r->manage ? r->manage : xd_stripe_replica(r).url;
+    size_t i = 0;
+
+    while (i < u->n_workers && !xd_store_has(u->workers[i].store, manage))
+        i++;
+    return i;
+}
+
+/* Of ours; or n_workers. */
+static size_t host_of_parity(const struct xd_upload *u,
+                             const struct xd_model_shard_replica *r)
+{
+    const size_t store = xd_upload_store_of_parity(u, r);
+
+    return find_host(u, store < u->n_workers
+                            ? xd_store_host(u->workers[store].store)
+                            : xd_url_host(&r->url));
+}
+
+void xd_upload_forbid_parity(struct xd_upload *u, size_t stripe,
+                             const bool *bad_parity)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+
+    for (size_t i = 0; i < s->n_replicas; i++) {
+        const size_t host = host_of_parity(u, &s->replicas[i]);
+
+        if (host < u->n_workers &&
+            !(bad_parity && bad_parity[s->first_place + i]))
+            xd_plan_forbid_host(u->plan, host);
+    }
+}
+
+bool xd_upload_has_parity(const struct xd_upload *u, size_t store,
+                          size_t stripe, const bool *bad_parity)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const size_t host = find_host(u, xd_store_host(u->workers[store].store));
+
+    for (size_t i = 0; i < s->n_replicas; i++) {
+        if (!(bad_parity && bad_parity[s->first_place + i]) &&
+            host_of_parity(u, &s->replicas[i]) == host)
+            return true;
+    }
+    return false;
 }
 
 /* ---- parity for what is there ---- */
@@ -165,57 +270,6 @@ int xd_upload_check_parity(const struct xd_upload *u,
                    f->rare->stripes[0].n - f->rare->stripes[0].k);
 }
 
-/* As a host of ours, or by its name. */
-struct host {
-    size_t number;
-    struct xd_span name;
-};
-
-static struct host host_of(const struct xd_upload *u,
-                           const struct xd_model_file *f, size_t place)
-{
-    const size_t store = xd_upload_store_of(u, f, place);
-    const struct xd_span name = store < u->n_workers
-                                    ? xd_store_host(u->workers[store].store)
-                                    : xd_url_host(&f->urls[place]);
-
-    return (struct host){find_host(u, name), name};
-}
-
-/* The host of ours that alone has all replicas of the extent; or n_workers. */
-static size_t only_host(const struct xd_upload *u,
-                        const struct xd_model_file *f,
-                        const struct xd_model_extent *e)
-{
-    const struct host first = host_of(u, f, e->first_replica);
-
-    for (size_t i = 1; i < e->n_replicas; i++)
-        if (!are_equal(host_of(u, f, e->first_replica + i).name, first.name))
-            return u->n_workers;
-    return first.number;
-}
-
-/* If such a host is lost, so are bytes of the stripe. */
-static void forbid_hosts(struct xd_upload *u, const struct xd_model_file *f,
-                         const struct xd_model_stripe *s)
-{
-    const struct xd_range stripe = {s->offset, s->offset + s->length};
-
-    for (size_t i = 0; i < f->n_extents; i++) {
-        const struct xd_model_extent *e = &f->extents[i];
-        const struct xd_range extent = {e->offset, e->offset + e->length};
-        size_t host;
-
-        if (extent.begin >= stripe.end)
-            return;
-        if (xd_range_is_empty(xd_range_clip(extent, stripe)))
-            continue;
-        host = only_host(u, f, e);
-        if (host < u->n_workers)
-            xd_plan_forbid_host(u->plan, host);
-    }
-}
-
 static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
                        size_t stripe, struct xd_error *err)
 {
@@ -224,7 +278,7 @@ static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
 
     if (rc < 0)
         return rc;
-    forbid_hosts(u, f, s);
+    xd_upload_forbid_data(u, f, stripe, NULL);
     if (xd_plan_n_hosts(u->plan) < s->n - s->k)
         return xd_fail(err, XD_E_INVAL,
                        "stripe %llu: its %u shards of parity need as many "
@@ -232,14 +286,14 @@ static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
                        "bytes, and the stores that are given are on %zu such",
                        (ull)s->number, s->n - s->k, xd_plan_n_hosts(u->plan));
     for (unsigned i = s->k; rc == 0 && i < s->n; i++)
-        rc = add_shard(u, stripe, i, err);
+        rc = xd_upload_add_shard(u, stripe, i, 1, err);
     return rc;
 }
 
 int xd_upload_plan_parity(struct xd_upload *u, const struct xd_model_file *f,
                           struct xd_error *err)
 {
-    const int64_t n_hosts = set_hosts(u, err);
+    const int64_t n_hosts = xd_upload_set_hosts(u, err);
     int rc = n_hosts < 0 ? (int)n_hosts : 0;
 
     for (size_t i = 0; rc == 0 && i < u->line.n; i++)
@@ -249,15 +303,6 @@ int xd_upload_plan_parity(struct xd_upload *u, const struct xd_model_file *f,
 }
 
 /* ---- what is there ---- */
-
-static size_t store_with(const struct xd_upload *u, const char *manage)
-{
-    size_t i = 0;
-
-    while (i < u->n_workers && !xd_store_has(u->workers[i].store, manage))
-        i++;
-    return i;
-}
 
 static void count_shard(struct xd_upload *u, size_t stripe,
                         const struct xd_model_shard *shard)
@@ -269,8 +314,7 @@ static void count_shard(struct xd_upload *u, size_t stripe,
     for (size_t i = 0; extent != XD_PLAN_NONE && i < shard->n_replicas; i++) {
         const struct xd_model_shard_replica *r =
             &s->replicas[shard->first_replica + i];
-        const size_t store =
-            store_with(u, r->manage ? r->manage : xd_stripe_replica(r).url);
+        const size_t store = xd_upload_store_of_parity(u, r);
 
         if (store < u->n_workers)
             xd_upload_count_extent(u, extent, shard->sha256, store);

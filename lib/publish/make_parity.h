@@ -34,6 +34,29 @@ int xd_upload_plan_shards(struct xd_upload *u, struct xd_error *err);
 int xd_upload_plan_parity(struct xd_upload *u, const struct xd_model_file *f,
                           struct xd_error *err);
 
+/* The hosts of all stores, for groups of the plan; returns how many there are.
+ * Errors: NOMEM. */
+int64_t xd_upload_set_hosts(struct xd_upload *u, struct xd_error *err);
+
+/* A shard of the line goes into the plan.  Errors: NOMEM. */
+int xd_upload_add_shard(struct xd_upload *u, size_t stripe, unsigned number,
+                        unsigned wanted, struct xd_error *err);
+
+/* From the group that was begun last: hosts that alone have bytes of the stripe; and
+ * those that have parity of it.  Replicas that are bad do not count; NULL: none is. */
+void xd_upload_forbid_data(struct xd_upload *u, const struct xd_model_file *f,
+                           size_t stripe, const bool *bad);
+void xd_upload_forbid_parity(struct xd_upload *u, size_t stripe,
+                             const bool *bad_parity);
+
+/* Whether the store's host has parity of the stripe; likewise. */
+bool xd_upload_has_parity(const struct xd_upload *u, size_t store,
+                          size_t stripe, const bool *bad_parity);
+
+/* Of that replica: the store that it lies on; n_workers: none of ours. */
+size_t xd_upload_store_of_parity(const struct xd_upload *u,
+                                 const struct xd_model_shard_replica *r);
+
 /* Shards of parity that an earlier run has placed; after xd_upload_make_room(). */
 void xd_upload_count_shards(struct xd_upload *u);
 

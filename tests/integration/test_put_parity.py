@@ -487,3 +487,140 @@ def test_copies_of_a_coded_file_can_be_added(lab):
         for d in depots[:3]:
             d.objects.clear()
         assert_fetched(lab, data)
+
+
+# ---- check --heal: lost shards ----
+
+def heal(lab, depots, *words):
+    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
+                         report=False)
+
+
+@contextlib.contextmanager
+def coded(lab, data, *words):
+    """A file of 4+2 on six hosts; and two more, of which nothing is known."""
+    with six() as depots, StoreDepot(address="127.0.0.7") as one, \
+            StoreDepot(address="127.0.0.8") as two:
+        run = put(lab, depots, "--code", "4+2", "--extent", "256k", *words)
+        assert run.rc == 0, run.err
+        yield depots, [one, two]
+
+
+@pytest.mark.parametrize("lost", [(0, 1), (2, 5), (3, 4)])
+def test_lost_shards_are_computed_and_placed_on_other_hosts(lab, lost):
+    data = source(lab, 3 * MIB + 11)
+    with coded(lab, data) as (depots, new):
+        for i in lost:
+            depots[i].objects.clear()
+        run = heal(lab, new)
+        assert run.rc == 0, run.err
+        left = [d for i, d in enumerate(depots) if i not in lost]
+        assert_coded(lab, left + new, data, 4, 2)
+        named = lab.read("film.bin.xnd").decode()
+        assert not any(depots[i].url in named for i in lost)
+        run = lab.xdownload("check", "--full", "film.bin.xnd", report=False)
+        assert run.rc == 0, run.out
+        assert_fetched(lab, data)
+
+
+def test_wrong_shards_are_replaced_and_removed(lab):
+    """Of parity and of data, where they are: the hosts may have them again."""
+    data = source(lab, 2 * MIB)
+    with coded(lab, data) as (depots, new):
+        before = dict(depots[3].objects)
+        depots[3].objects.update({path: bytes(len(there))
+                                  for path, there in before.items()})
+        run = heal(lab, new[:1], "--full")
+        assert run.rc == 0, run.err
+        assert not depots[3].objects
+        assert_coded(lab, depots[:3] + depots[4:] + new[:1], data, 4, 2)
+
+
+def test_only_what_is_lost_is_sent(lab):
+    data = source(lab, 2 * MIB)
+    with coded(lab, data) as (depots, new):
+        lost = [p for p in depots[1].objects][0]
+        size = len(depots[1].objects.pop(lost))
+        run = heal(lab, new)
+        assert run.rc == 0, run.err
+        assert sum(d.received for d in new) == size
+        assert_coded(lab, depots + new, data, 4, 2)
+
+
+def test_a_host_with_a_shard_of_the_stripe_gets_no_other(lab):
+    data = source(lab, MIB)
+    with coded(lab, data) as (depots, new):
+        depots[2].objects.clear()
+        run = heal(lab, depots[:2])
+        assert run.rc == 1, run.err
+        assert "no store is left" in run.err
+        run = heal(lab, depots[:2] + new[:1])
+        assert run.rc == 0, run.err
+        assert_coded(lab, depots[:2] + depots[3:] + new[:1], data, 4, 2)
+
+
+def test_more_than_parity_restores_stays_lost(lab):
+    source(lab, MIB)
+    with coded(lab, b"") as (depots, new):
+        for d in depots[:3]:
+            d.objects.clear()
+        before = lab.read("film.bin.xnd")
+        run = heal(lab, new)
+        assert run.rc == 1, run.err
+        assert "no depot has a good copy" in run.err
+        assert lab.read("film.bin.xnd") == before
+        assert not any(d.objects for d in new)
+
+
+def test_a_heal_that_is_killed_goes_on(lab):
+    data = source(lab, 5 * MIB + 3)
+    with coded(lab, data) as (depots, new):
+        depots[1].objects.clear()
+        depots[4].objects.clear()
+        for d in new:
+            d.rate = 1e6
+        run = lab.start("check", "film.bin.xnd", "--heal", *to(new),
+                        report=False)
+        wait_until(lambda: sum(len(d.objects) for d in new) >= 3,
+                   "three shards")
+        run.kill()
+        run.popen.wait()
+        for d in new:
+            d.rate = 0
+        run = heal(lab, new)
+        assert run.rc == 0, run.err
+        assert_coded(lab, depots[:1] + depots[2:4] + depots[5:] + new, data, 4,
+                     2)
+        for d in new:
+            assert d.received <= sum(map(len, d.objects.values())) + \
+                2 * (256 << 10)
+        assert_fetched(lab, data)
+
+
+def test_parity_beside_copies_is_healed(lab):
+    data = source(lab, 2 * MIB + 1)
+    with six() as depots:
+        assert put(lab, depots[:1], "--extent", "1500k").rc == 0
+        assert add(lab, depots[1:3], "--parity", "2+2").rc == 0
+        depots[2].objects.clear()
+        run = heal(lab, depots[:2])  # one has the bytes, one the other parity
+        assert run.rc == 1
+        assert "no store is left" in run.err
+        run = heal(lab, depots[3:4])
+        assert run.rc == 0, run.err
+        assert_parity(lab, [depots[1], depots[3]], data, 2, 2)
+
+
+def test_a_copy_of_several_shards_goes_to_no_host_with_their_parity(lab):
+    data = source(lab, 2 * MIB + 1)
+    with six() as depots:
+        assert put(lab, depots[:2]).rc == 0
+        assert add(lab, depots[2:4], "--parity", "2+2").rc == 0
+        depots[0].objects.clear()
+        run = heal(lab, depots[2:4])
+        assert run.rc == 1
+        assert "no store is left" in run.err
+        run = heal(lab, depots[2:5])
+        assert run.rc == 0, run.err
+        assert [len(d.objects) for d in depots[:5]] == [0, 1, 2, 2, 1]
+        assert_fetched(lab, data)
