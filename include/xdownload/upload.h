@@ -150,8 +150,9 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
  * The same for more copies of a file that a manifest names (wish->manifest, which is
  * changed), from the replicas that there are: one on each store, or as `copies` and
  * `stripes` say.  A store that has a copy of some bytes already gets no other.
- * With `code` it gets no copies, but parity, which it must not have yet: of each stripe
- * on hosts that have none of its bytes as the only ones.
+ * With `code` it gets no copies, but parity, or what it lacks of that: of each stripe on
+ * hosts that have no other shard of it, and are not the only ones to have some of its
+ * bytes.
  * Errors: as above, but: IO (there is no such manifest), STATE (a put of it is not
  * complete), INVAL also where it describes several files, MANIFEST where it does not
  * say the size.

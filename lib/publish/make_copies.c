@@ -126,7 +126,7 @@ static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
             u, (struct xd_range){0, xd_origin_size(u->origin)}, u->copies, err);
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
-    if (rc == 0 && adds_parity && goes_on)
+    if (rc == 0 && adds_parity)
         xd_upload_count_shards(u);
     if (rc == 0 && !adds_parity)
         count_copies(u, goes_on);

@@ -252,41 +252,75 @@ bool xd_upload_has_parity(const struct xd_upload *u, size_t store,
 
 /* ---- parity for what is there ---- */
 
+/* How many shards of parity have no replica. */
+static unsigned count_missing(const struct xd_model_stripe *s)
+{
+    return s->n - s->k - xd_stripe_n_losses(s);
+}
+
+static bool lacks_parity(const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->rare->n_stripes; i++)
+        if (count_missing(&f->rare->stripes[i]) > 0)
+            return true;
+    return false;
+}
+
 int xd_upload_check_parity(const struct xd_upload *u,
                            const struct xd_model_file *f, bool goes_on,
                            struct xd_error *err)
 {
+    const struct xd_model_stripe *first = f->rare->stripes;
+
     if (u->coding.k == 0 || f->rare->n_stripes == 0)
         return 0;
-    if (!goes_on)
-        return xd_fail(err, XD_E_INVAL, "%s: it has parity already",
+    if (!is_code(u, first))
+        return xd_fail(err, XD_E_STATE,
+                       "%s: it has parity with the code %u+%u, and gets none "
+                       "with another",
+                       u->file_name, first->k, first->n - first->k);
+    if (!goes_on && !lacks_parity(f))
+        return xd_fail(err, XD_E_STATE, "%s: it has parity already",
                        u->file_name);
-    if (is_code(u, f->rare->stripes))
-        return 0;
-    return xd_fail(err, XD_E_STATE,
-                   "%s: parity was begun with the code %u+%u, and goes on only "
-                   "so",
-                   u->file_name, f->rare->stripes[0].k,
-                   f->rare->stripes[0].n - f->rare->stripes[0].k);
+    return 0;
+}
+
+/* Whether the shard has replicas, and none on a store of ours. */
+static bool is_elsewhere(const struct xd_upload *u,
+                         const struct xd_model_stripe *s, unsigned number)
+{
+    const struct xd_model_shard *shard = xd_stripe_shard(s, number);
+
+    if (!shard || shard->n_replicas == 0)
+        return false;
+    for (size_t i = 0; i < shard->n_replicas; i++)
+        if (xd_upload_store_of_parity(
+                u, &s->replicas[shard->first_replica + i]) < u->n_workers)
+            return false;
+    return true;
 }
 
 static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
                        size_t stripe, struct xd_error *err)
 {
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const unsigned missing = count_missing(s);
     int rc = xd_plan_begin_group(u->plan, err);
 
     if (rc < 0)
         return rc;
     xd_upload_forbid_data(u, f, stripe, NULL);
-    if (xd_plan_n_hosts(u->plan) < s->n - s->k)
+    xd_upload_forbid_parity(u, stripe, NULL);
+    if (xd_plan_n_hosts(u->plan) < missing)
         return xd_fail(err, XD_E_INVAL,
-                       "stripe %llu: its %u shards of parity need as many "
-                       "hosts that are not the only ones to have some of its "
-                       "bytes, and the stores that are given are on %zu such",
-                       (ull)s->number, s->n - s->k, xd_plan_n_hosts(u->plan));
+                       "stripe %llu: %u shards of parity need as many hosts "
+                       "that have no other shard of it, and are not the only "
+                       "ones to have some of its bytes: the stores that are "
+                       "given are on %zu such",
+                       (ull)s->number, missing, xd_plan_n_hosts(u->plan));
     for (unsigned i = s->k; rc == 0 && i < s->n; i++)
-        rc = xd_upload_add_shard(u, stripe, i, 1, err);
+        if (!is_elsewhere(u, s, i))
+            rc = xd_upload_add_shard(u, stripe, i, 1, err);
     return rc;
 }
 

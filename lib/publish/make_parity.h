@@ -17,8 +17,8 @@ int xd_upload_take_code(struct xd_upload *u, const struct xd_upload_wish *wish,
 int xd_upload_make_line(struct xd_upload *u, const struct xd_model_file *f,
                         uint64_t shard_bytes, struct xd_error *err);
 
-/* Whether parity can be added to `f`: it has none, or what an earlier run of the same
- * has left, if `goes_on`.  Errors: INVAL, STATE. */
+/* Whether parity can be added to `f`: it has none, or lacks some of the same code; with
+ * `goes_on` it may have all.  Errors: STATE. */
 int xd_upload_check_parity(const struct xd_upload *u,
                            const struct xd_model_file *f, bool goes_on,
                            struct xd_error *err);

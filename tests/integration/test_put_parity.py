@@ -416,9 +416,10 @@ def test_parity_is_added_to_copies(lab):
         private = lab.read("film.bin.private.xnd").decode()
         assert "upload" not in private
         assert_fetched(lab, data)
-        run = add(lab, depots[1:4], "--parity", "4+2")
-        assert run.rc == 2
-        assert "has parity already" in run.err
+        for code, said in ("4+2", "has parity already"), ("4+1", "code 4+2"):
+            run = add(lab, depots[1:4], "--parity", code)
+            assert run.rc == 1
+            assert said in run.err
 
 
 def test_parity_lies_on_no_host_that_alone_has_bytes_of_its_stripe(lab):
@@ -434,7 +435,7 @@ def test_parity_lies_on_no_host_that_alone_has_bytes_of_its_stripe(lab):
         before = [set(d.objects) for d in depots]
         run = add(lab, depots[:3], "--parity", "2+2")
         assert run.rc == 2
-        assert "its 2 shards of parity need as many hosts" in run.err
+        assert "2 shards of parity need as many hosts" in run.err
         assert "are on 1 such" in run.err
         assert before == [set(d.objects) for d in depots]
         run = add(lab, depots[:4], "--parity", "2+2")
@@ -463,6 +464,25 @@ def test_an_addition_that_is_killed_goes_on(lab):
         assert_parity(lab, [second], data, 2, 1)
         assert second.received <= 3 * MIB + 5 + 2 * (256 << 10)
         assert_fetched(lab, data)
+
+
+def test_parity_that_was_dropped_is_added_again(lab):
+    data = source(lab, 2 * MIB + 1)
+    with six() as depots:
+        assert put(lab, depots[:1]).rc == 0
+        assert add(lab, depots[1:3], "--parity", "2+2").rc == 0
+        kept = dict(depots[1].objects)
+        run = lab.xdownload("drop", "film.bin.xnd", "--from", depots[2].url,
+                            report=False)
+        assert run.rc == 0, run.err
+        assert not depots[2].objects
+        run = add(lab, depots[:2], "--parity", "2+2")
+        assert run.rc == 2, run.err
+        assert "are on 0 such" in run.err
+        run = add(lab, depots[1:4:2], "--parity", "2+2")
+        assert run.rc == 0, run.err
+        assert depots[1].objects == kept
+        assert_parity(lab, [depots[1], depots[3]], data, 2, 2)
 
 
 def test_an_addition_that_has_placed_nothing_leaves_no_stripes(lab):
@@ -595,6 +615,22 @@ def test_a_heal_that_is_killed_goes_on(lab):
             assert d.received <= sum(map(len, d.objects.values())) + \
                 2 * (256 << 10)
         assert_fetched(lab, data)
+
+
+def test_parity_that_does_not_come_out_as_its_hash_is_not_placed(lab):
+    data = source(lab, MIB)
+    with coded(lab, data) as (depots, new):
+        stripe = shown(lab)["stripes"][0]
+        hash_ = stripe["shards"][5]["sha256"]
+        for name in "film.bin.xnd", "film.bin.private.xnd":
+            text = lab.path(name).read_text()
+            lab.path(name).write_text(text.replace(hash_, hash_[::-1]))
+        host, _ = object_of(depots, stripe["shards"][5]["replicas"][0]["url"])
+        (depot,) = [d for d in depots if f"//{host}:" in d.url]
+        depot.objects.clear()
+        run = heal(lab, new)
+        assert run.rc == 4, run.err
+        assert "of stripe 0 shard 5 is computed to be other bytes" in run.err
 
 
 def test_parity_beside_copies_is_healed(lab):
