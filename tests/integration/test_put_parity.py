@@ -16,6 +16,7 @@ from lab import PATIENCE, Lab, bytes_of, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from ibp_depot import IbpDepot  # noqa: E402
+from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
 from store_depot import StoreDepot  # noqa: E402
 
 MIB = 1 << 20
@@ -178,8 +179,10 @@ def test_a_small_file_is_one_stripe(lab, size):
     """With fewer bytes than shards some of these are empty."""
     data = source(lab, size)
     with six() as depots:
-        run = put(lab, depots, "--code", "4+2")
+        run = put(lab, depots, "--code", "4+2", "-v")
         assert run.rc == 0, run.err
+        for number in 4, 5:
+            assert f"  bytes 0-{size - 1}, parity {number}  in " in run.err
         assert assert_coded(lab, depots, data, 4, 2) == [-(-size // 4)]
         assert_fetched(lab, data)
 
@@ -250,6 +253,24 @@ def test_ibp_depots_get_shards(lab):
         assert "MANAGE" in private
         assert "MANAGE" not in lab.read("film.bin.xnd").decode()
         assert_fetched(lab, data)
+
+
+def test_buckets_of_one_endpoint_are_on_one_host(lab):
+    data = source(lab, MIB + 1)
+    with S3Depot(bucket="bucket") as s3, \
+            StoreDepot(address="127.0.0.2") as store:
+        lab.environment |= {"AWS_ENDPOINT_URL_S3": s3.endpoint,
+                            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+                            "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+        run = put(lab, [], "--to", "s3://bucket/a", "--to", "s3://other/b",
+                  "--code", "1+1")
+        assert run.rc == 2, run.err
+        assert "are on 1" in run.err
+        run = put(lab, [store], "--to", "s3://bucket/a", "--code", "1+1")
+        assert run.rc == 0, run.err
+        assert sum(map(len, store.objects.values())) == len(data)
+        store.objects.clear()
+        assert_fetched(lab, data)  # with our keys
 
 
 # ---- what was begun ----
