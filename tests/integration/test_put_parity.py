@@ -594,7 +594,7 @@ def test_a_host_with_a_shard_of_the_stripe_gets_no_other(lab):
         depots[2].objects.clear()
         run = heal(lab, depots[:2])
         assert run.rc == 1, run.err
-        assert "no store is left" in run.err
+        assert "other shards of their stripes, already" in run.err
         run = heal(lab, depots[:2] + new[:1])
         assert run.rc == 0, run.err
         assert_coded(lab, depots[:2] + depots[3:] + new[:1], data, 4, 2)
