@@ -483,6 +483,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->bench.plot, value, row->name);
     case OPTION_TO:
     case OPTION_COPIES:
+    case OPTION_CODE:
+    case OPTION_PARITY:
     case OPTION_EXTENT:
     case OPTION_STRIPE:
     case OPTION_HEAL:

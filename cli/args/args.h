@@ -72,6 +72,7 @@ struct publish_args {
     char *stores[STORES_MAX]; /* --to: copies, for what may log in is blanked */
     size_t n_stores;
     uint64_t copies;   /* 0: not given */
+    const char *code;  /* --code, --parity; or NULL */
     uint64_t extent;   /* bytes; 0: not given */
     double lifetime_s; /* --for; 0: not given */
     double presign_s;  /* --presign; 0: not given */

@@ -94,11 +94,14 @@ static const struct page {
      "  xdownload put film.mkv --stripe --copies 2 --to s3://bucket/films "
      "--to ibp://depot.example:6714 --to https://a.example/dav/ -o film.xnd\n",
      "  xdownload put [OPTION...] FILE --to URL... [--copies N] [--stripe] "
+     "[-o MANIFEST]\n"
+     "  xdownload put [OPTION...] FILE --to URL... --code K+M "
      "[-o MANIFEST]\n"},
     {COMMAND_ADD, "place more copies of a file that a manifest names",
      "  xdownload add film.mkv.xnd --to https://c.example/dav/\n",
      "  xdownload add [OPTION...] MANIFEST --to URL... [--copies N] "
-     "[--stripe]\n"},
+     "[--stripe]\n"
+     "  xdownload add [OPTION...] MANIFEST --to URL... --parity K+M\n"},
     {COMMAND_DROP, "drop the copies on one server, and remove them there",
      "  xdownload drop film.xnd --from https://a.example/dav/\n"
      "  xdownload drop film.xnd --from a.example --keep-objects\n",

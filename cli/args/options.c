@@ -148,6 +148,13 @@ static const struct option_row own_rows[] = {
     {OPTION_COPIES, PUBLISHING, GROUP_COMMAND, "copies", 0, "N",
      "how many copies there are to be of each byte",
      "one on each store, or 1 with --stripe"},
+    {OPTION_CODE, COMMAND_PUT, GROUP_COMMAND, "code", 0, "K+M",
+     "in place of copies, of each K parts place M of parity, all on different "
+     "hosts: any M of them may be lost",
+     NULL},
+    {OPTION_PARITY, COMMAND_ADD, GROUP_COMMAND, "parity", 0, "K+M",
+     "in place of copies, add M parts of parity for each K parts of the file",
+     NULL},
     {OPTION_EXTENT, SENDING, GROUP_COMMAND, "extent", 0, "SIZE",
      "the length of the objects that the file is cut into",
      "256m, or less with --stripe"},

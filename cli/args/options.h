@@ -59,6 +59,8 @@ enum option_id {
     OPTION_PLOT,
     OPTION_TO,
     OPTION_COPIES,
+    OPTION_CODE,
+    OPTION_PARITY,
     OPTION_EXTENT,
     OPTION_STRIPE,
     OPTION_HEAL,

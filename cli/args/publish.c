@@ -79,6 +79,10 @@ int publish_take(struct publish_args *p, const struct option_row *row,
         return add_store(p, value);
     if (row->id == OPTION_COPIES)
         return set_copies(p, value);
+    if (row->id == OPTION_CODE || row->id == OPTION_PARITY) {
+        p->code = value;
+        return 0;
+    }
     if (row->id == OPTION_EXTENT)
         return set_extent(p, value);
     if (row->id == OPTION_FOR)

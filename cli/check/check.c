@@ -94,15 +94,12 @@ static int make_heal(struct xd_upload **out, void *user,
     return xd_upload_new_heal(out, user, wish, o, err);
 }
 
-/* Whether no depot has a good copy of some of its bytes. */
+/* Whether some of its bytes are lost. */
 static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
 {
     uint64_t begin, end;
 
     for (size_t i = 0; xd_audit_at_risk(audit, 0, i, &begin, &end) == 0; i++)
-        if (begin < e->offset + e->length && e->offset < end)
-            return true;
-    for (size_t i = 0; xd_audit_restorable(audit, i, &begin, &end) == 0; i++)
         if (begin < e->offset + e->length && e->offset < end)
             return true;
     return false;
@@ -111,24 +108,40 @@ static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
 /* What of the replicas that cannot be used stays as it is. */
 struct left {
     size_t n_denied; /* and what is there is not known; */
-    size_t n_parity; /* are of parity; */
+    size_t n_parity; /* are of stripes that are lost; */
     bool has_more;   /* others are replaced */
 };
 
-static size_t count_bad_parity(const struct checking *c)
+/* One row of an audit, of which what it is of can be replaced, or is lost. */
+static void count_left(struct left *left, const struct xd_audited *r, bool lost)
 {
-    struct xd_stripe s = {.struct_size = sizeof s};
-    struct xd_audited r = {.struct_size = sizeof r};
-    size_t n = 0;
+    if (r->verdict == XD_AUDIT_SKIPPED || r->verdict == XD_AUDIT_UNREACHED ||
+        xd_audit_verdict_is_usable(r->verdict))
+        return;
+    left->n_denied += r->verdict == XD_AUDIT_DENIED;
+    left->has_more |= r->verdict != XD_AUDIT_DENIED && !lost;
+}
 
-    for (size_t i = 0; xd_manifest_stripe(c->manifest, c->first, i, &s) == 0;
+static void count_parity(const struct checking *c, struct left *left)
+{
+    const struct xd_audit *audit = c->audits[0];
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_audited_stripe found = {.struct_size = sizeof found};
+    struct xd_audited r = {.struct_size = sizeof r};
+
+    for (size_t i = 0; xd_manifest_stripe(c->manifest, c->first, i, &s) == 0 &&
+                       xd_audit_stripe(audit, i, &found) == 0;
          i++)
         for (size_t k = s.k; k < s.n; k++)
-            for (size_t j = 0;
-                 xd_audit_shard_replica(c->audits[0], i, k, j, &r) == 0; j++)
-                n += r.verdict != XD_AUDIT_SKIPPED &&
-                     !xd_audit_verdict_is_usable(r.verdict);
-    return n;
+            for (size_t j = 0; xd_audit_shard_replica(audit, i, k, j, &r) == 0;
+                 j++) {
+                const bool lost = found.n_losses < 0;
+
+                count_left(left, &r, lost);
+                left->n_parity += lost && r.verdict != XD_AUDIT_SKIPPED &&
+                                  r.verdict != XD_AUDIT_DENIED &&
+                                  !xd_audit_verdict_is_usable(r.verdict);
+            }
 }
 
 static struct left what_is_left(const struct checking *c)
@@ -136,16 +149,13 @@ static struct left what_is_left(const struct checking *c)
     const struct xd_audit *audit = c->audits[0];
     struct xd_extent e = {.struct_size = sizeof e};
     struct xd_audited r = {.struct_size = sizeof r};
-    struct left left = {.n_parity = count_bad_parity(c)};
+    struct left left = {.n_parity = 0};
 
     for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &e) == 0;
          i++)
-        for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++) {
-            left.n_denied += r.verdict == XD_AUDIT_DENIED;
-            left.has_more |=
-                r.verdict != XD_AUDIT_DENIED && r.verdict != XD_AUDIT_SKIPPED &&
-                !xd_audit_verdict_is_usable(r.verdict) && !is_lost(audit, &e);
-        }
+        for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++)
+            count_left(&left, &r, is_lost(audit, &e));
+    count_parity(c, &left);
     return left;
 }
 
@@ -165,18 +175,13 @@ static int conclude_heal(const struct checking *c, const struct left *left)
         words_error("of %" PRIu64 " bytes no depot has a good copy, so that "
                     "they cannot be replaced",
                     sum.bytes_with_none);
-    if (sum.bytes_restorable > 0)
-        words_error("of %" PRIu64 " bytes no depot has a good copy, and what "
-                    "parity restores gets no new copy so far",
-                    sum.bytes_restorable);
     if (left->n_parity > 0)
         words_error(
-            "%zu %s of parity cannot be used, and %s: parity is not "
-            "computed anew so far",
+            "%zu %s of parity cannot be used, and %s: the bytes that "
+            "it is computed of are lost",
             left->n_parity, left->n_parity == 1 ? "replica" : "replicas",
             left->n_parity == 1 ? "stays as it is" : "stay as they are");
-    return left->n_denied + left->n_parity > 0 || sum.bytes_with_none > 0 ||
-                   sum.bytes_restorable > 0
+    return left->n_denied + left->n_parity > 0 || sum.bytes_with_none > 0
                ? STATUS_FAILED
                : STATUS_COMPLETE;
 }

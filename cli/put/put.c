@@ -63,7 +63,8 @@ static int make(struct put *p, struct xd_error *err)
                                         .stripes = a->stripes,
                                         .extent_bytes = a->extent,
                                         .presign_s = (uint64_t)a->presign_s,
-                                        .lifetime_s = (uint64_t)a->lifetime_s};
+                                        .lifetime_s = (uint64_t)a->lifetime_s,
+                                        .code = a->code};
 
     xd_options_set_log(p->args->options, log_print, &p->log);
     return p->make(&p->upload, p->user, &wish, p->args->options, err);

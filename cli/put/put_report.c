@@ -2,6 +2,7 @@
 #include "put/put_report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,8 +91,10 @@ void put_records(FILE *to, struct xd_upload *u)
         if (xd_upload_store(u, r.store, &store) < 0)
             continue;
         text_put(to, short_name(store.url));
-        fprintf(to, "  bytes %" PRIu64 "-%" PRIu64 "  %s %s\n", r.begin,
-                r.end - 1, r.code == XD_OK ? "in" : "failed after",
+        fprintf(to, "  bytes %" PRIu64 "-%" PRIu64, r.begin, r.end - 1);
+        if (r.shard > 0)
+            fprintf(to, ", parity %u", r.shard);
+        fprintf(to, "  %s %s\n", r.code == XD_OK ? "in" : "failed after",
                 units_seconds(seconds, r.end_s - r.start_s));
     }
 }
@@ -126,6 +129,7 @@ void put_report(FILE *to, struct xd_upload *u, const char *manifest,
 {
     struct xd_upload_progress p = {.struct_size = sizeof p};
     struct json j;
+    char code[24];
 
     xd_upload_progress(u, &p);
     json_init(&j, to);
@@ -136,6 +140,11 @@ void put_report(FILE *to, struct xd_upload *u, const char *manifest,
     json_string(&j, "error", error);
     json_count(&j, "size", p.file_bytes);
     json_count(&j, "copies", p.copies);
+    if (p.code_k > 0) {
+        snprintf(code, sizeof code, "%u+%u", p.code_k, p.code_m);
+        json_string(&j, "code", code);
+        json_count(&j, "parity_bytes", p.parity_bytes);
+    }
     json_count(&j, "extents", p.n_extents);
     json_count(&j, "copies_missing", p.n_missing);
     json_count(&j, "bytes_total", p.bytes_total);

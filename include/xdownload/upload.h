@@ -9,6 +9,9 @@
  * copies of one.  What is on a store was read back, as to its size and a sample,
  * before it counts.
  *
+ * In place of copies bytes may get parity (`code`): the extents are then shards, of
+ * which no host gets two of one stripe (xdownload-manifest(5)).
+ *
  * Two manifests are written, each under a temporary name that is then exchanged:
  * the one to hand out, once every byte has a copy, and a private one beside it
  * (xd_upload_private_path()), from the first extent on.  That one has the secrets
@@ -59,8 +62,13 @@ struct xd_upload_wish {
                            stores that can (S3): anybody can read by them, though
                            the bucket is private; 0: they are plain */
     uint64_t
-        lifetime_s; /* of objects on stores that let them expire; 0: as long
+        lifetime_s;   /* of objects on stores that let them expire; 0: as long
                             as the store allows, a day at most */
+    const char *code; /* "K+M": of each K shards of data M shards of parity are
+                         computed, all of which lie on different hosts: any M of
+                         them may be lost.  extent_bytes is the length of a shard
+                         then (0: 1 MiB, or as fits the file), and `copies` is 0.
+                         NULL: there is no parity */
 };
 
 /* The structs below are filled in by the library and may grow: the caller
@@ -79,6 +87,9 @@ struct xd_upload_progress {
     unsigned copies;          /* of each that are wanted */
     size_t n_missing;         /* copies of extents that are not there yet */
     uint64_t bytes_under_way; /* of these: sent so far, and not counted above */
+    unsigned code_k;          /* as `code` of the wish; 0: there is no parity */
+    unsigned code_m;          /* likewise */
+    uint64_t parity_bytes;    /* of bytes_total; its shards are extents above */
 };
 
 enum xd_store_state {
@@ -110,6 +121,8 @@ struct xd_upload_record {
     double start_s;      /* since the start of the upload */
     double end_s;        /* likewise: read back, or failed */
     enum xd_code code;   /* 0, or why it failed */
+    unsigned shard;      /* of parity: its number in the stripe of those bytes;
+                            else 0 */
 };
 
 XD_BEGIN_DECLS
@@ -121,11 +134,12 @@ XD_BEGIN_DECLS
  *            `wish` and `o` (NULL: the defaults).
  * Blocks:    on the disk.
  * Errors:    INVAL (no store, URLs that no store presigns for so long, one twice, more copies than stores, an URL that is
- *            none of a store), IO (the file cannot be read; a manifest is there
+ *            none of a store; a code that is none, is given with `copies` or for a
+ *            Metalink, or needs more hosts than the stores are on), IO (the file cannot be read; a manifest is there
  *            already, and the option force does not replace it; another upload
  *            writes it), MANIFEST (what
  *            is there of an earlier upload cannot be understood), STATE (that
- *            was of another file, or this one has changed since), NOMEM.
+ *            was of another file or with another code, or this one has changed since), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
                                        const struct xd_upload_wish *wish,
@@ -136,6 +150,9 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
  * The same for more copies of a file that a manifest names (wish->manifest, which is
  * changed), from the replicas that there are: one on each store, or as `copies` and
  * `stripes` say.  A store that has a copy of some bytes already gets no other.
+ * With `code` it gets no copies, but parity, or what it lacks of that: of each stripe on
+ * hosts that have no other shard of it, and are not the only ones to have some of its
+ * bytes.
  * Errors: as above, but: IO (there is no such manifest), STATE (a put of it is not
  * complete), INVAL also where it describes several files, MANIFEST where it does not
  * say the size.

@@ -23,6 +23,17 @@ struct xd_edit_replica {
                                           not known */
 };
 
+/* A shard of parity that an object holds, all of which it is.  Strings as above, but
+ * that `sha256` is there. */
+struct xd_edit_shard {
+    size_t stripe; /* of those that are used, by ascending offset; the new ones
+                      among them */
+    unsigned number;
+    const char *read, *write, *manage;
+    const char *sha256;
+    int64_t expires_at;
+};
+
 struct xd_edit {
     /* Of a file that no manifest describes yet; else not used. */
     const char *path;
@@ -31,6 +42,9 @@ struct xd_edit {
     /* Where the manifest has none; or NULL. */
     const char *sha256; /* of all of it */
     const struct xd_model_pieces *pieces;
+    const struct xd_model_stripe *stripes; /* that are used, without shards, by
+                                              ascending offset; or NULL */
+    size_t n_stripes;
 
     const bool *dropped; /* those of its replicas, extent by extent; or NULL */
     const int64_t *expires_at; /* likewise: until when they live now, in seconds
@@ -43,12 +57,15 @@ struct xd_edit {
                                    stripe of those that are used; or NULL */
     const int64_t *parity_expires_at; /* likewise, as of those of the file */
     const char *const *parity_reads;
+    const struct xd_edit_shard *shards; /* new replicas, by ascending stripe */
+    size_t n_shards;
     const char *upload; /* as in struct xd_model_rare; NULL: there is none */
 };
 
 /*
  * File number `file` of `m`, or, with NULL, a new one, so edited.  A stripe of which a
- * replica changes is written by its rows: what else stood in it is gone.
+ * replica changes is written by its rows: what else stood in it is gone.  Without
+ * `upload` one of which no shard is known is left out.
  * Ownership: *out is the caller's, and holds a reference to `m`.
  * Errors:    MANIFEST (no replica is left of some bytes), NOMEM.
  */

@@ -12,7 +12,8 @@ const char *xd_edit_text(struct xd_builder *b, const char *s);
 /* "2026-11-24 18:00:00" in the pool; NULL for 0, or without memory. */
 const char *xd_edit_date(struct xd_builder *b, int64_t at);
 
-/* Those of `f`, which may be NULL, with other replicas than before. */
+/* Those of `f`, which may be NULL, or, if it has none, those of the edit, with other
+ * shards than before. */
 void xd_edit_parity(struct xd_builder *b, const struct xd_model_file *f,
                     const struct xd_edit *edit);
 

@@ -4,10 +4,12 @@
  * one pass for the extents, the pieces and the whole.  An extent can be sent once
  * it has passed.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/shards.h"
 #include "publish/upload.h"
 
 #define BLOCK ((size_t)1 << 20) /* that is read and hashed at a time */
@@ -15,6 +17,7 @@
 struct hashing {
     struct xd_upload *u;
     struct xd_hasher *whole, *piece, *extent;
+    struct xd_hasher *parity[XD_SHARDS_MAX]; /* as many as were needed */
     char *block;
     uint64_t at; /* the next byte */
 };
@@ -91,19 +94,48 @@ static bool hash_until(struct hashing *h, uint64_t end)
     return true;
 }
 
+/* What a manifest says of parity is of other data. */
+static void fail_parity(struct xd_upload *u, const struct xd_upload_place *p)
+{
+    struct xd_error error;
+
+    xd_fail(
+        &error, XD_E_CORRUPT,
+        "%s: of stripe %llu shard %u is computed to be other bytes than the "
+        "manifest says",
+        u->file_name, (unsigned long long)u->line.stripes[p->stripe].number,
+        p->number);
+    fail(u, &error);
+}
+
 /* What an earlier run has sent of it has to be what it is now. */
 static bool is_as_before(struct xd_upload *u, size_t i)
 {
+    struct xd_upload_place place;
     struct xd_error error;
 
     if (u->expected[i][0] == '\0' || strcmp(u->expected[i], u->digests[i]) == 0)
         return true;
+    if (!u->makes_manifest &&
+        xd_upload_line_find(&u->line, xd_plan_range(u->plan, i).begin,
+                            &place)) {
+        fail_parity(u, &place);
+        return false;
+    }
     xd_fail(&error, XD_E_STATE,
             "%s: it has changed since an earlier upload was begun, which %s "
             "goes on with: to begin anew, use --force",
             u->file_name, xd_inventory_private_path(u->inventory));
     fail(u, &error);
     return false;
+}
+
+static void note_ready(struct xd_upload *u, size_t n)
+{
+    xd_mutex_lock(&u->lock);
+    xd_plan_ready(u->plan, n);
+    xd_cond_broadcast(&u->work_ready);
+    xd_mutex_unlock(&u->lock);
 }
 
 /* The extents of a heal need not follow each other. */
@@ -121,11 +153,125 @@ static bool hash_extent(struct hashing *h, size_t i)
     memcpy(u->digests[i], hex, sizeof u->digests[i]);
     if (!is_as_before(u, i))
         return false;
-    xd_mutex_lock(&u->lock);
-    xd_plan_ready(u->plan, i + 1);
-    xd_cond_broadcast(&u->work_ready);
-    xd_mutex_unlock(&u->lock);
+    note_ready(u, i + 1);
     return true;
+}
+
+/* ---- parity ---- */
+
+/* What is fetched comes best in its order; it is there then. */
+static bool fetch_stripe(struct hashing *h, const struct xd_model_stripe *s)
+{
+    struct xd_upload *u = h->u;
+    uint64_t at = s->offset;
+
+    while (!u->makes_manifest && at < s->offset + s->length) {
+        const uint64_t left = s->offset + s->length - at;
+        const size_t n = left < BLOCK ? (size_t)left : BLOCK;
+        struct xd_error error;
+
+        if (xd_origin_read(u->origin, u->n_workers, at, h->block, n, &error) <
+            0) {
+            fail(u, &error);
+            return false;
+        }
+        if (is_ending(u))
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+/* The number of the shard in its stripe; UINT_MAX: extent `i` is none of that. */
+static unsigned parity_of(const struct xd_upload *u, size_t i, size_t stripe)
+{
+    struct xd_upload_place place;
+
+    return i < xd_plan_n_extents(u->plan) &&
+                   xd_upload_line_find(
+                       &u->line, xd_plan_range(u->plan, i).begin, &place) &&
+                   place.stripe == stripe
+               ? place.number
+               : UINT_MAX;
+}
+
+static int begin_hashers(struct hashing *h, size_t n, struct xd_error *err)
+{
+    char hex[XD_HASH_HEX_MAX + 1];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        if (h->parity[i])
+            xd_hasher_end(h->parity[i], hex);
+        else
+            rc = xd_hasher_new(&h->parity[i], "sha-256", err);
+    }
+    return rc;
+}
+
+/* Extents from `first` on, which are `n` of the shards of parity of a stripe, in one
+ * pass over its data. */
+static int hash_shards(struct hashing *h, size_t stripe, size_t first, size_t n,
+                       struct xd_error *err)
+{
+    struct xd_upload *u = h->u;
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const size_t slice = xd_parity_slice(s->n);
+    const uint8_t *const *parity;
+    int rc = begin_hashers(h, n, err);
+
+    for (uint64_t at = 0; rc == 0 && at < s->shard_bytes; at += slice) {
+        const uint64_t left = s->shard_bytes - at;
+        const size_t len = left < slice ? (size_t)left : slice;
+
+        rc = xd_parity_read_all(u->parity[u->n_workers], stripe, at, len,
+                                &parity, err);
+        for (size_t i = 0; rc == 0 && i < n; i++)
+            xd_hasher_add(h->parity[i],
+                          parity[parity_of(u, first + i, stripe) - s->k], len);
+        if (rc == 0 && is_ending(u))
+            return XD_E_CANCELED;
+    }
+    return rc;
+}
+
+/* Extent `i`, and those of the same stripe that follow.  Returns how many these are;
+ * 0: it failed, or the upload ends. */
+static size_t hash_parity(struct hashing *h, size_t i, size_t stripe)
+{
+    struct xd_upload *u = h->u;
+    struct xd_error error = {.code = XD_OK};
+    char hex[XD_HASH_HEX_MAX + 1];
+    size_t n = 1;
+
+    while (parity_of(u, i + n, stripe) != UINT_MAX)
+        n++;
+    if (!fetch_stripe(h, &u->line.stripes[stripe]))
+        return 0;
+    if (hash_shards(h, stripe, i, n, &error) < 0) {
+        if (error.code != XD_OK)
+            fail(u, &error);
+        return 0;
+    }
+    for (size_t k = 0; k < n; k++) {
+        xd_hasher_end(h->parity[k], hex);
+        memcpy(u->digests[i + k], hex, sizeof u->digests[i + k]);
+        if (!is_as_before(u, i + k))
+            return 0;
+    }
+    note_ready(u, i + n);
+    return n;
+}
+
+/* Likewise. */
+static size_t hash_from(struct hashing *h, size_t i)
+{
+    struct xd_upload_place place;
+
+    if (xd_upload_line_find(&h->u->line, xd_plan_range(h->u->plan, i).begin,
+                            &place))
+        return hash_parity(h, i, place.stripe);
+    return hash_extent(h, i) ? 1 : 0;
 }
 
 static void hash_all(struct hashing *h)
@@ -133,9 +279,11 @@ static void hash_all(struct hashing *h)
     struct xd_upload *u = h->u;
     const size_t n = xd_plan_n_extents(u->plan);
 
-    for (size_t i = 0; i < n; i++)
-        if (!hash_extent(h, i))
+    for (size_t i = 0, done; i < n; i += done) {
+        done = hash_from(h, i);
+        if (done == 0)
             return;
+    }
     xd_mutex_lock(&u->lock);
     xd_hasher_end(h->whole, u->sha256);
     if (u->makes_manifest)
@@ -167,6 +315,8 @@ void *xd_upload_hasher_main(void *arg)
     xd_hasher_free(h.whole);
     xd_hasher_free(h.piece);
     xd_hasher_free(h.extent);
+    for (size_t i = 0; i < XD_SHARDS_MAX; i++)
+        xd_hasher_free(h.parity[i]);
     xd_free(h.block);
     return NULL;
 }

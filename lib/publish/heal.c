@@ -2,17 +2,70 @@
 #include "publish/heal.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
+#include "base/error.h"
 #include "manifest/model.h"
+#include "manifest/parity.h"
+
+int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
+                 struct xd_error *err)
+{
+    const size_t n = xd_model_n_replicas(file) + 1;
+    const size_t n_parity = xd_stripes_n_replicas(file) + 1;
+
+    *h = (struct xd_heal){
+        .file = file,
+        .bad = xd_alloc(n, sizeof *h->bad),
+        .dropped = xd_alloc(n, sizeof *h->dropped),
+        .bad_parity = xd_alloc(n_parity, sizeof *h->bad_parity),
+        .dropped_parity = xd_alloc(n_parity, sizeof *h->dropped_parity),
+        .left = xd_alloc(file->n_extents + 1, sizeof *h->left)};
+    return h->bad && h->dropped && h->bad_parity && h->dropped_parity && h->left
+               ? 0
+               : xd_fail_nomem(err);
+}
+
+int xd_heal_add(struct xd_heal *h, struct xd_heal_item item,
+                struct xd_error *err)
+{
+    struct xd_heal_item *items =
+        xd_grow(h->items, h->n, &h->capacity, sizeof *items);
+
+    if (!items)
+        return xd_fail_nomem(err);
+    h->items = items;
+    items[h->n++] = item;
+    if (!item.stripe)
+        h->left[item.extent] += item.left;
+    return 0;
+}
+
+static void drop(bool *dropped, const bool *bad, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++)
+        dropped[i] = bad[i];
+}
 
 bool xd_heal_count(struct xd_heal *h, size_t extent)
 {
-    const struct xd_model_extent *e;
+    struct xd_heal_item *item;
 
-    if (extent >= h->n || --h->left[h->extents[extent]] > 0)
+    if (extent >= h->n)
         return false;
-    e = &h->file->extents[h->extents[extent]];
-    for (size_t i = 0; i < e->n_replicas; i++)
-        h->dropped[e->first_replica + i] = h->bad[e->first_replica + i];
+    item = &h->items[extent];
+    if (item->stripe) {
+        if (--item->left > 0)
+            return false;
+        drop(h->dropped_parity, h->bad_parity,
+             item->stripe->first_place + item->shard->first_replica,
+             item->shard->n_replicas);
+    } else {
+        const struct xd_model_extent *e = &h->file->extents[item->extent];
+
+        if (--h->left[item->extent] > 0)
+            return false;
+        drop(h->dropped, h->bad, e->first_replica, e->n_replicas);
+    }
     return true;
 }
 
@@ -20,6 +73,8 @@ void xd_heal_fini(struct xd_heal *h)
 {
     xd_free(h->bad);
     xd_free(h->dropped);
-    xd_free(h->extents);
+    xd_free(h->bad_parity);
+    xd_free(h->dropped_parity);
+    xd_free(h->items);
     xd_free(h->left);
 }

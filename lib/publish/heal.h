@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which replicas an upload replaces: those that an audit has found to be bad.  They
- * are dropped once all of their extent has new copies.
+ * are dropped once all of their extent, or their shard, has new copies.
  *
  * Pure.  A zeroed one replaces nothing.
  */
@@ -10,18 +10,39 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <xdownload/error.h>
 
 struct xd_model_file;
+struct xd_model_stripe;
+struct xd_model_shard;
+
+/* What an extent of the plan is of: an extent of the file, or a shard of parity. */
+struct xd_heal_item {
+    size_t extent;
+    const struct xd_model_stripe *stripe; /* NULL: it is of that extent */
+    const struct xd_model_shard *shard;
+    unsigned left; /* copies that are missing */
+};
 
 struct xd_heal {
     const struct xd_model_file *file; /* or NULL */
     bool *bad, *dropped; /* of each replica of the file, extent by extent */
-    size_t *extents; /* of each extent of the plan: which one of the file's it
-                            is of */
-    size_t *left;    /* of each of the file's: copies of extents of the plan
-                            that are missing */
-    size_t n;        /* extents of the plan */
+    bool *bad_parity, *dropped_parity; /* of each of parity, stripe by stripe */
+    struct xd_heal_item *items;        /* of each extent of the plan */
+    size_t
+        *left; /* of each of the file's extents: copies of extents of the plan
+                     that are missing */
+    size_t n, capacity; /* items */
 };
+
+/* For all replicas of `file`, of which none is bad so far.  To be released with fini(),
+ * after a failure too.  Errors: NOMEM. */
+int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
+                 struct xd_error *err);
+
+/* The next extent of the plan, of which `left` copies are wanted.  Errors: NOMEM. */
+int xd_heal_add(struct xd_heal *h, struct xd_heal_item item,
+                struct xd_error *err);
 
 /* One copy more of an extent of the plan is there.  Returns whether replicas were
  * dropped for it. */

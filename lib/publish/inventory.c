@@ -12,24 +12,12 @@
 #include "manifest/edit.h"
 #include "os/small_file.h"
 #include "publish/inventory_journal.h"
+#include "publish/inventory_lines.h"
 
 /* No manifest of ours is longer: as xd_manifest_read() has it. */
 #define TEXT_MAX ((size_t)64 << 20)
 
 #define FORM "1" /* of the note */
-
-/* A replica that this upload has made; its strings are owned. */
-struct made {
-    struct xd_range range;
-    struct xd_object object;
-    char sha256[65];
-};
-
-struct pending {
-    uint64_t begin;
-    struct xd_object object; /* owned */
-    bool was_left;
-};
 
 struct xd_inventory {
     /* Constant after open(). */
@@ -46,15 +34,17 @@ struct xd_inventory {
     uint64_t size;
     const char *sha256;
     const struct xd_model_pieces *pieces;
+    const struct xd_model_stripe *stripes;
+    size_t n_stripes;
     const bool *dropped;
     const int64_t *expires_at;
     const bool *dropped_parity;
     const int64_t *parity_expires_at;
     const char *const *parity_reads;
     bool drops; /* its note is of objects that are removed */
-    struct made *made;
+    struct xd_made *made;
     size_t n_made, made_capacity;
-    struct pending *pending;
+    struct xd_pending_object *pending;
     size_t n_pending, pending_capacity;
     struct xd_text changes; /* that no text has so far */
     char written[XD_SHA256_HEX +
@@ -99,32 +89,22 @@ static char *journal_path_of(const char *private_path)
 
 /* ---- the note ---- */
 
-/* What stands behind `word` and a blank in the line; false: another word. */
-static bool value_of(struct xd_span line, const char *word, struct xd_span *out)
-{
-    const size_t n = strlen(word);
-
-    if (line.len <= n || memcmp(line.s, word, n) != 0 || line.s[n] != ' ')
-        return false;
-    *out = xd_span(line.s + n + 1, line.len - n - 1);
-    return true;
-}
-
 static void copy_span(char *to, size_t size, struct xd_span s)
 {
     snprintf(to, size, "%.*s", (int)s.len, s.s);
 }
 
-static struct pending *add_pending(struct xd_inventory *b, uint64_t begin)
+static struct xd_pending_object *add_pending(struct xd_inventory *b,
+                                             uint64_t begin)
 {
-    struct pending *more =
+    struct xd_pending_object *more =
         xd_grow(b->pending, b->n_pending, &b->pending_capacity, sizeof *more);
 
     if (!more)
         return NULL;
     b->pending = more;
     more += b->n_pending++;
-    *more = (struct pending){.begin = begin};
+    *more = (struct xd_pending_object){.begin = begin};
     return more;
 }
 
@@ -149,74 +129,33 @@ static bool end_pending(struct xd_inventory *b, struct xd_span manage)
     return true;
 }
 
-/* The next word of *rest, which is behind it then. */
-static struct xd_span next_word(struct xd_span *rest)
-{
-    const char *blank = memchr(rest->s, ' ', rest->len);
-    const size_t n = blank ? (size_t)(blank - rest->s) : rest->len;
-    const struct xd_span word = xd_span(rest->s, n);
-
-    *rest =
-        xd_span(rest->s + n + (blank != NULL), rest->len - n - (blank != NULL));
-    return word;
-}
-
-/* One of its names; false without memory. */
-static bool read_name(char **out, struct xd_span *rest)
-{
-    const struct xd_span word = next_word(rest);
-
-    *out = NULL;
-    if (word.len == 0 || xd_span_is(word, "-"))
-        return true;
-    *out = xd_strndup(word.s, word.len);
-    return *out != NULL;
-}
-
 /* False: it is none, or there is no memory. */
-static bool read_pending(struct xd_inventory *b, struct xd_span rest)
+static bool read_pending(struct xd_inventory *b, struct xd_span value)
 {
-    const struct xd_span first = next_word(&rest);
-    struct xd_span others = rest;
-    struct pending *p;
-    uint64_t begin;
+    struct xd_pending_object read, *p = NULL;
 
-    if (!xd_parse_u64(first.s, first.len, &begin))
-        return false;
-    end_pending(b, next_word(&others));
-    p = add_pending(b, begin);
-    return p && read_name(&p->object.manage, &rest) &&
-           read_name(&p->object.read, &rest) &&
-           read_name(&p->object.write, &rest) &&
-           read_name(&p->object.upload, &rest) && p->object.manage;
+    if (xd_pending_read(&read, value)) {
+        end_pending(b, xd_span_of(read.object.manage));
+        p = add_pending(b, read.begin);
+    }
+    if (p)
+        p->object = read.object;
+    else
+        xd_object_fini(&read.object);
+    return p != NULL;
 }
 
-/* A replica, of the journal. */
-static bool read_there(struct xd_inventory *b, struct xd_span rest)
+/* A replica, of the journal; likewise. */
+static bool read_there(struct xd_inventory *b, struct xd_span value)
 {
-    struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
-    uint64_t number[3];
-    struct xd_span sha256;
+    struct xd_made *m =
+        xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
 
     if (!m)
         return false;
     b->made = m;
     m += b->n_made++;
-    *m = (struct made){.range = {0, 0}};
-    for (size_t i = 0; i < 3; i++) {
-        const struct xd_span word = next_word(&rest);
-
-        if (!xd_parse_u64(word.s, word.len, &number[i]))
-            return false;
-    }
-    m->range = (struct xd_range){number[0], number[1]};
-    m->object.expires_at = (int64_t)number[2];
-    sha256 = next_word(&rest);
-    if (!xd_span_is(sha256, "-"))
-        copy_span(m->sha256, sizeof m->sha256, sha256);
-    if (!read_name(&m->object.manage, &rest) ||
-        !read_name(&m->object.read, &rest) ||
-        !read_name(&m->object.write, &rest) || !m->object.read)
+    if (!xd_made_read(m, value))
         return false;
     if (m->object.manage)
         end_pending(b, xd_span_of(m->object.manage));
@@ -228,24 +167,24 @@ static void read_line(struct xd_inventory *b, struct xd_span line, bool *is_bad)
 {
     struct xd_span value;
 
-    if (value_of(line, "upload", &value)) {
+    if (xd_inventory_value(line, "upload", &value)) {
         *is_bad |= !xd_span_is(value, FORM);
-    } else if (value_of(line, "drop", &value)) {
+    } else if (xd_inventory_value(line, "drop", &value)) {
         *is_bad |= !xd_span_is(value, FORM);
         b->drops = true;
-    } else if (value_of(line, "name", &value)) {
+    } else if (xd_inventory_value(line, "name", &value)) {
         *is_bad |= value.len != XD_INVENTORY_NAME_SIZE - 1;
         copy_span(b->noted.name, sizeof b->noted.name, value);
-    } else if (value_of(line, "extent", &value)) {
+    } else if (xd_inventory_value(line, "extent", &value)) {
         *is_bad |= !xd_parse_u64(value.s, value.len, &b->noted.extent_bytes) ||
                    b->noted.extent_bytes == 0;
-    } else if (value_of(line, "stamp", &value)) {
+    } else if (xd_inventory_value(line, "stamp", &value)) {
         copy_span(b->noted.stamp, sizeof b->noted.stamp, value);
-    } else if (value_of(line, "pending", &value)) {
+    } else if (xd_inventory_value(line, "pending", &value)) {
         *is_bad |= !read_pending(b, value);
-    } else if (value_of(line, "over", &value)) {
+    } else if (xd_inventory_value(line, "over", &value)) {
         end_pending(b, value);
-    } else if (value_of(line, "there", &value)) {
+    } else if (xd_inventory_value(line, "there", &value)) {
         *is_bad |= !read_there(b, value);
     }
 }
@@ -287,31 +226,6 @@ static int read_note(struct xd_inventory *b, const char *note,
     return 0;
 }
 
-static const char *or_none(const char *name)
-{
-    return name ? name : "-";
-}
-
-static void write_pending(struct xd_text *to, const struct pending *p)
-{
-    const struct xd_object *o = &p->object;
-
-    xd_text_addf(to, "pending %llu %s %s %s %s\n", (unsigned long long)p->begin,
-                 o->manage, or_none(o->read), or_none(o->write),
-                 or_none(o->upload));
-}
-
-static void write_there(struct xd_text *to, const struct made *m)
-{
-    const struct xd_object *o = &m->object;
-
-    xd_text_addf(to, "there %llu %llu %lld %s %s %s %s\n",
-                 (unsigned long long)m->range.begin,
-                 (unsigned long long)m->range.end, (long long)o->expires_at,
-                 m->sha256[0] != '\0' ? m->sha256 : "-", or_none(o->manage),
-                 or_none(o->read), or_none(o->write));
-}
-
 static char *write_note(const struct xd_inventory *b)
 {
     struct xd_text t = {.s = NULL};
@@ -324,7 +238,7 @@ static char *write_note(const struct xd_inventory *b)
     if (!b->drops && b->note.stamp[0] != '\0')
         xd_text_addf(&t, "stamp %s\n", b->note.stamp);
     for (size_t i = 0; i < b->n_pending; i++)
-        write_pending(&t, &b->pending[i]);
+        xd_pending_write(&t, &b->pending[i]);
     if (t.failed)
         xd_text_fini(&t);
     return t.s;
@@ -332,22 +246,23 @@ static char *write_note(const struct xd_inventory *b)
 
 /* ---- the manifest ---- */
 
-static struct xd_edit_replica *list_replicas(const struct xd_inventory *b)
+/* What the manifest is made of that is there; NULL: of nothing. */
+static struct xd_manifest *base_of(const struct xd_inventory *b)
 {
-    struct xd_edit_replica *list = xd_alloc(b->n_made + 1, sizeof *list);
+    return b->is_anew ? NULL : b->there;
+}
 
-    for (size_t i = 0; list && i < b->n_made; i++) {
-        const struct made *m = &b->made[i];
+static int make_line(const struct xd_inventory *b, struct xd_upload_line *out,
+                     struct xd_error *err)
+{
+    const struct xd_manifest *m = base_of(b);
+    const struct xd_model_rare *rare = m ? m->files[0].rare : NULL;
+    const uint64_t size = m ? m->files[0].size : b->size;
 
-        list[i] = (struct xd_edit_replica){
-            .range = m->range,
-            .read = m->object.read,
-            .write = m->object.write,
-            .manage = m->object.manage,
-            .sha256 = m->sha256[0] != '\0' ? m->sha256 : NULL,
-            .expires_at = m->object.expires_at};
-    }
-    return list;
+    return rare && rare->n_stripes > 0
+               ? xd_upload_line_init(out, size, rare->stripes, rare->n_stripes,
+                                     err)
+               : xd_upload_line_init(out, size, b->stripes, b->n_stripes, err);
 }
 
 /* The manifest as it is now; without a note bytes that have no replica are a
@@ -355,27 +270,34 @@ static struct xd_edit_replica *list_replicas(const struct xd_inventory *b)
 static int make_manifest(const struct xd_inventory *b, const char *note,
                          struct xd_manifest **out, struct xd_error *err)
 {
-    struct xd_edit_replica *replicas = list_replicas(b);
-    int rc;
+    struct xd_made_lists lists = {.replicas = NULL};
+    struct xd_upload_line line;
+    int rc = make_line(b, &line, err);
 
-    if (!replicas)
-        return xd_fail_nomem(err);
-    rc = xd_manifest_edit(
-        out, b->there && !b->is_anew ? b->there : NULL, 0,
-        &(struct xd_edit){.path = b->name,
-                          .size = b->size,
-                          .sha256 = b->sha256,
-                          .pieces = b->pieces,
-                          .dropped = b->dropped,
-                          .expires_at = b->expires_at,
-                          .dropped_parity = b->dropped_parity,
-                          .parity_expires_at = b->parity_expires_at,
-                          .parity_reads = b->parity_reads,
-                          .added = replicas,
-                          .n_added = b->n_made,
-                          .upload = note},
-        err);
-    xd_free(replicas);
+    if (rc == 0)
+        rc = xd_made_lists_init(&lists, b->made, b->n_made, &line, err);
+    if (rc == 0)
+        rc = xd_manifest_edit(
+            out, base_of(b), 0,
+            &(struct xd_edit){.path = b->name,
+                              .size = b->size,
+                              .sha256 = b->sha256,
+                              .pieces = b->pieces,
+                              .stripes = b->stripes,
+                              .n_stripes = b->n_stripes,
+                              .dropped = b->dropped,
+                              .expires_at = b->expires_at,
+                              .added = lists.replicas,
+                              .n_added = lists.n_replicas,
+                              .dropped_parity = b->dropped_parity,
+                              .parity_expires_at = b->parity_expires_at,
+                              .parity_reads = b->parity_reads,
+                              .shards = lists.shards,
+                              .n_shards = lists.n_shards,
+                              .upload = note},
+            err);
+    xd_made_lists_fini(&lists);
+    xd_upload_line_fini(&line);
     return rc;
 }
 
@@ -590,6 +512,13 @@ void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
     b->pieces = pieces;
 }
 
+void xd_inventory_set_stripes(struct xd_inventory *b,
+                              const struct xd_model_stripe *stripes, size_t n)
+{
+    b->stripes = stripes;
+    b->n_stripes = n;
+}
+
 void xd_inventory_drop(struct xd_inventory *b, const bool *dropped)
 {
     b->dropped = dropped;
@@ -617,13 +546,14 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
                      const struct xd_object *object, const char *sha256,
                      struct xd_error *err)
 {
-    struct made *m = xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
+    struct xd_made *m =
+        xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
 
     if (!m)
         return xd_fail_nomem(err);
     b->made = m;
     m += b->n_made;
-    *m = (struct made){.range = range};
+    *m = (struct xd_made){.range = range};
     if (sha256)
         snprintf(m->sha256, sizeof m->sha256, "%s", sha256);
     if (xd_object_copy(&m->object, object) < 0)
@@ -631,7 +561,7 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
     b->n_made++;
     if (object->manage)
         end_pending(b, xd_span_of(object->manage));
-    write_there(&b->changes, m);
+    xd_made_write(&b->changes, m);
     return 0;
 }
 
@@ -653,7 +583,7 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
                              const struct xd_object *object,
                              struct xd_error *err)
 {
-    struct pending *p;
+    struct xd_pending_object *p;
 
     end_pending(b, xd_span_of(object->manage));
     p = add_pending(b, begin);
@@ -661,7 +591,7 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
         b->n_pending -= p != NULL;
         return xd_fail_nomem(err);
     }
-    write_pending(&b->changes, p);
+    xd_pending_write(&b->changes, p);
     return 0;
 }
 
@@ -741,24 +671,34 @@ int xd_inventory_append(struct xd_inventory *b, const char *changes,
     return rc;
 }
 
+static int write_private(struct xd_inventory *b, const char *text,
+                         struct xd_error *err)
+{
+    int rc = xd_small_file_keep(b->private_path, text, strlen(text), err);
+
+    if (rc == 0 && xd_sha256_hex(xd_span_of(text), b->written) < 0)
+        rc = xd_fail_nomem(err);
+    if (rc == 0)
+        rc = xd_inventory_journal_remove(b->journal_path, err);
+    b->has_journal = false;
+    return rc;
+}
+
+/* The private one at last, which says whether there is anything to go on with. */
 int xd_inventory_write(struct xd_inventory *b, const char *private_text,
                        const char *public_text, struct xd_error *err)
 {
-    int rc = 0;
+    struct xd_error *own = err;
+    int rc = 0, rc_private = 0;
 
-    if (private_text)
-        rc = xd_small_file_keep(b->private_path, private_text,
-                                strlen(private_text), err);
-    if (rc == 0 && private_text &&
-        xd_sha256_hex(xd_span_of(private_text), b->written) < 0)
-        rc = xd_fail_nomem(err);
-    if (rc == 0 && private_text)
-        rc = xd_inventory_journal_remove(b->journal_path, err);
-    b->has_journal &= !private_text;
-    if (rc == 0 && public_text)
+    if (public_text)
         rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
                                    err);
-    return rc;
+    if (rc < 0) /* what is there is noted, even so */
+        own = NULL;
+    if (private_text)
+        rc_private = write_private(b, private_text, own);
+    return rc < 0 ? rc : rc_private;
 }
 
 void xd_inventory_free(struct xd_inventory *b)

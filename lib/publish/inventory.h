@@ -18,8 +18,8 @@
  *     extent BYTES        their length
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
  *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent, or was
- *                         and may come to be there: the first byte of the file in
- *                         it, and its names ("-": none)
+ *                         and may come to be there: where it begins in the line of
+ *                         the upload (upload_line.h), and its names ("-": none)
  *
  * or, while objects are being removed that no mapping names any more,
  *
@@ -29,7 +29,7 @@
  * The journal has lines of these, too, and
  *
  *     over MANAGE         is pending no more
- *     there BEGIN END EXPIRES SHA256 MANAGE READ WRITE     a replica
+ *     there BEGIN END EXPIRES SHA256 MANAGE READ WRITE     a replica, or a shard
  *
  * Not thread-safe.
  */
@@ -100,8 +100,13 @@ void xd_inventory_begin_drop(struct xd_inventory *b);
 void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
                              const struct xd_model_pieces *pieces);
 
-/* The object is there, with those bytes of the file, and pending no more; `sha256` may
- * be NULL.
+/* Where the manifest has no stripes that are used: which bytes get parity.  They
+ * outlive the inventory. */
+void xd_inventory_set_stripes(struct xd_inventory *b,
+                              const struct xd_model_stripe *stripes, size_t n);
+
+/* The object is there, with those bytes of the line (upload_line.h), and pending no
+ * more; `sha256` may be NULL, but of parity.
  * Errors: NOMEM. */
 int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
                      const struct xd_object *object, const char *sha256,

@@ -75,7 +75,11 @@ static void note_changes_locked(struct xd_upload *u)
 static void fail_for_stores_locked(struct xd_upload *u)
 {
     const size_t missing = xd_plan_missing(u->plan);
-    const char *why = "those that were given have the same bytes already";
+    const char *why =
+        u->line.n == 0
+            ? "those that were given have the same bytes already"
+            : "the hosts of those that were given have the same bytes, or "
+              "other shards of their stripes, already";
     struct xd_error error;
 
     for (size_t i = u->n_workers; i-- > 0;)

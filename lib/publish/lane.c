@@ -19,11 +19,6 @@
 
 typedef struct xd_upload_lane lane_t;
 
-static struct xd_origin *origin_of(const lane_t *lane)
-{
-    return lane->worker->upload->origin;
-}
-
 static uint64_t length_of(const lane_t *lane)
 {
     return xd_range_length(lane->range);
@@ -79,9 +74,8 @@ int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
     lane->is_held = xd_lane_must_wait(lane);
     if (lane->is_held)
         return XD_E_AGAIN;
-    rc = xd_origin_read(origin_of(lane), w->index, lane->range.begin + at, to,
-                        len, err);
-
+    rc = xd_upload_read(w->upload, w->index, lane->range.begin + at, to, len,
+                        err);
     if (rc < 0)
         return rc;
     count_in_order(lane, at, to, len);
@@ -90,7 +84,7 @@ int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
     return (int64_t)len;
 }
 
-/* Of bytes of the file. */
+/* Of bytes of the line. */
 static int hash_range(const lane_t *lane, struct xd_range range,
                       char out_hex[65], struct xd_error *err)
 {
@@ -102,8 +96,8 @@ static int hash_range(const lane_t *lane, struct xd_range range,
         const uint64_t left = xd_range_length(range);
         const size_t n = left < sizeof block ? (size_t)left : sizeof block;
 
-        rc = xd_origin_read(origin_of(lane), lane->worker->index, range.begin,
-                            block, n, err);
+        rc = xd_upload_read(lane->worker->upload, lane->worker->index,
+                            range.begin, block, n, err);
         if (rc == 0)
             xd_hasher_add(h, block, n);
         range.begin += n;
@@ -271,7 +265,7 @@ static int choose_sample(lane_t *lane, struct xd_error *err)
     lane->sample = (struct xd_range){at, at + n};
     if (rc == 0)
         rc =
-            xd_origin_read(origin_of(lane), lane->worker->index,
+            xd_upload_read(lane->worker->upload, lane->worker->index,
                            lane->range.begin + at, lane->bytes, (size_t)n, err);
     return rc;
 }
@@ -300,6 +294,23 @@ static void prove(lane_t *lane)
                                   .object = &lane->object});
 }
 
+static int fail_changed(const lane_t *lane, struct xd_error *err)
+{
+    const struct xd_upload *u = lane->worker->upload;
+    struct xd_upload_place place;
+    struct xd_range range = lane->range;
+
+    if (xd_upload_line_find(&u->line, range.begin, &place)) {
+        const struct xd_model_stripe *s = &u->line.stripes[place.stripe];
+
+        range = (struct xd_range){s->offset, s->offset + s->length};
+    }
+    return xd_fail(err, XD_E_IO,
+                   "%s: its bytes %" PRIu64 "-%" PRIu64
+                   " were changed while they were sent",
+                   u->file_name, range.begin, range.end - 1);
+}
+
 /* What was sent is what the keeper has hashed.  Errors: IO (the file changes),
  * and those of reading it. */
 static int check_sent(lane_t *lane, struct xd_error *err)
@@ -315,10 +326,7 @@ static int check_sent(lane_t *lane, struct xd_error *err)
     else
         rc = hash_range(lane, lane->range, hex, err);
     if (rc == 0 && strcmp(hex, u->digests[lane->extent]) != 0)
-        rc = xd_fail(err, XD_E_IO,
-                     "%s: its bytes %" PRIu64 "-%" PRIu64
-                     " were changed while they were sent",
-                     u->file_name, lane->range.begin, lane->range.end - 1);
+        rc = fail_changed(lane, err);
     return rc;
 }
 

@@ -6,7 +6,16 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "publish/make_hashes.h"
+#include "publish/make_parity.h"
 #include "publish/make_upload.h"
+
+static bool is_of_file(const struct xd_upload *u,
+                       const struct xd_manifest *there,
+                       const struct xd_inventory_note *note)
+{
+    return there->files[0].size == xd_origin_size(u->origin) &&
+           strcmp(note->stamp, xd_origin_stamp(u->origin)) == 0;
+}
 
 /* Whether what an earlier run has left is gone on with: *out.  Errors: IO (there
  * is something else), STATE. */
@@ -27,10 +36,11 @@ static int look_at_inventory(const struct xd_upload *u, const char *path,
                        "replace it, use --force",
                        path);
     }
-    if (there->files[0].size == xd_origin_size(u->origin) &&
-        strcmp(note.stamp, xd_origin_stamp(u->origin)) == 0) {
-        *out = true;
-        return 0;
+    if (is_of_file(u, there, &note)) {
+        const int rc = xd_upload_check_code(u, &there->files[0], err);
+
+        *out = rc == 0;
+        return u->options.force ? 0 : rc;
     }
     if (u->options.force)
         return 0;
@@ -66,19 +76,47 @@ static void count_replicas(struct xd_upload *u)
     }
 }
 
+/* What an earlier run has left; NULL: nothing is gone on with. */
+static const struct xd_model_file *file_of(const struct xd_upload *u,
+                                           bool goes_on)
+{
+    return goes_on ? &xd_inventory_manifest(u->inventory)->files[0] : NULL;
+}
+
 static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
 {
     const uint64_t size = xd_origin_size(u->origin);
     int rc =
-        xd_upload_add_extents(u, (struct xd_range){0, size}, u->copies, err);
+        xd_upload_make_line(u, file_of(u, goes_on), u->note.extent_bytes, err);
 
+    if (rc == 0 && u->coding.k > 0)
+        rc = xd_upload_plan_shards(u, err);
+    else if (rc == 0)
+        rc = xd_upload_add_extents(u, (struct xd_range){0, size}, u->copies,
+                                   err);
     if (rc == 0)
         rc = make_pieces(u, size, err);
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
-    if (rc == 0 && goes_on)
+    if (rc == 0 && goes_on) {
         count_replicas(u);
+        xd_upload_count_shards(u);
+    }
     return rc;
+}
+
+/* Of extents, or shards. */
+static int choose_length(const struct xd_upload *u,
+                         const struct xd_upload_wish *wish, uint64_t *out,
+                         struct xd_error *err)
+{
+    const uint64_t size = xd_origin_size(u->origin);
+
+    if (u->coding.k > 0)
+        return xd_coding_shard_bytes(out, u->coding, size, wish->extent_bytes,
+                                     err);
+    *out = xd_wish_extent_bytes(wish, size);
+    return 0;
 }
 
 static int make(struct xd_upload *u, const char *path,
@@ -86,6 +124,7 @@ static int make(struct xd_upload *u, const char *path,
 {
     struct xd_inventory_note noted;
     bool goes_on = false;
+    uint64_t extent_bytes = 0;
     int rc = xd_origin_open(&u->origin, path, err);
 
     if (rc == 0 && strcmp(path, wish->manifest) == 0)
@@ -99,8 +138,9 @@ static int make(struct xd_upload *u, const char *path,
     if (rc == 0)
         rc = look_at_inventory(u, wish->manifest, &goes_on, err);
     if (rc == 0)
-        rc = xd_upload_make_note(
-            u, xd_wish_extent_bytes(wish, xd_origin_size(u->origin)), err);
+        rc = choose_length(u, wish, &extent_bytes, err);
+    if (rc == 0)
+        rc = xd_upload_make_note(u, extent_bytes, err);
     if (rc == 0 && goes_on && xd_inventory_is_unfinished(u->inventory, &noted))
         u->note = noted;
     if (rc == 0)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "io/random.h"
+#include "publish/make_parity.h"
 #include "publish/open_store.h"
 
 #define LEAST_STRIPE ((uint64_t)1 << 20)
@@ -20,7 +21,7 @@ unsigned xd_wish_copies(const struct xd_upload_wish *w)
 {
     if (w->copies > 0)
         return w->copies;
-    return w->stripes ? 1 : (unsigned)w->n_stores;
+    return w->stripes || w->code ? 1 : (unsigned)w->n_stores;
 }
 
 const char *xd_wish_format(const struct xd_upload_wish *w)
@@ -129,6 +130,11 @@ int xd_upload_begin(struct xd_upload **out, struct xd_upload_wish *out_wish,
         xd_free(u);
         return rc;
     }
+    rc = xd_upload_take_code(u, out_wish, err);
+    if (rc < 0) {
+        xd_upload_unmake(u);
+        return rc;
+    }
     u->copies = xd_wish_copies(out_wish);
     u->presign_s = out_wish->presign_s;
     *out = u;
@@ -149,6 +155,11 @@ void xd_upload_unmake(struct xd_upload *u)
     xd_hold_give(&u->hold);
     xd_free(u->workers);
     xd_net_context_free(u->context);
+    for (size_t i = 0; u->parity && i <= u->n_workers; i++)
+        xd_parity_reads_free(u->parity[i]);
+    xd_free(u->parity);
+    xd_upload_line_fini(&u->line);
+    xd_free(u->stripes);
     xd_plan_free(u->plan);
     xd_inventory_free(u->inventory);
     xd_origin_free(u->origin);
@@ -262,7 +273,8 @@ int xd_upload_open(struct xd_upload *u, const struct xd_upload_wish *wish,
         rc = xd_inventory_open(&u->inventory, wish->manifest,
                                xd_wish_format(wish), err);
     if (rc == 0)
-        rc = xd_plan_new(&u->plan, u->n_workers, wish->stripes, err);
+        rc = xd_plan_new(&u->plan, u->n_workers, wish->stripes || wish->code,
+                         err);
     return rc;
 }
 
@@ -314,6 +326,18 @@ size_t xd_upload_store_of(const struct xd_upload *u,
     return i;
 }
 
+static int make_parity_reads(struct xd_upload *u, struct xd_error *err)
+{
+    int rc = 0;
+
+    u->parity = xd_alloc(u->n_workers + 1, sizeof(struct xd_parity_reads *));
+    if (!u->parity)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; rc == 0 && i <= u->n_workers; i++)
+        rc = xd_parity_reads_new(&u->parity[i], u->origin, i, &u->line, err);
+    return rc;
+}
+
 int xd_upload_make_room(struct xd_upload *u, struct xd_error *err)
 {
     const size_t n = xd_plan_n_extents(u->plan) + 1;
@@ -329,11 +353,11 @@ int xd_upload_make_room(struct xd_upload *u, struct xd_error *err)
         if (!u->workers[i].was_sent)
             return xd_fail_nomem(err);
     }
-    return 0;
+    return u->line.n > 0 ? make_parity_reads(u, err) : 0;
 }
 
-static void count_extent(struct xd_upload *u, size_t i, const char *sha256,
-                         size_t store)
+void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
+                            size_t store)
 {
     struct xd_store_stats *stats = &u->workers[store].stats;
     const uint64_t length = xd_range_length(xd_plan_range(u->plan, i));
@@ -363,7 +387,7 @@ void xd_upload_count_replica(struct xd_upload *u, const struct xd_model_file *f,
         if (xd_range_is_empty(xd_range_clip(extent, range)))
             continue;
         if (goes_on && extent.begin == range.begin && extent.end == range.end)
-            count_extent(u, i, xd_model_sha256(f, extent_of), store);
+            xd_upload_count_extent(u, i, xd_model_sha256(f, extent_of), store);
         else
             xd_plan_forbid(u->plan, i, store);
     }

@@ -48,6 +48,11 @@ size_t xd_upload_store_of(const struct xd_upload *u,
 /* Once all extents are known.  Errors: NOMEM. */
 int xd_upload_make_room(struct xd_upload *u, struct xd_error *err);
 
+/* The extent of the plan is on the store already, with these bytes, if `sha256` is not
+ * NULL. */
+void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
+                            size_t store);
+
 /* A replica of that extent of the file is there: what an earlier run has made
  * counts, if `goes_on`; where there is another, its store gets no copy of the same
  * bytes. */

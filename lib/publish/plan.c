@@ -2,6 +2,7 @@
 #include "publish/plan.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
@@ -15,7 +16,14 @@ enum place { FREE, UNDER_WAY, PUT_OFF, HELD, FORBIDDEN };
 struct extent {
     struct xd_range range;
     unsigned wanted, n_copies; /* there, and under way */
+    size_t group;              /* or NO_GROUP */
 };
+
+#define NO_GROUP SIZE_MAX
+
+/* With groups a store looks no further than so many extents beyond the first that
+ * copies are missing of: what is read for parity is read together. */
+#define LOOKS_AHEAD 1024u
 
 struct store {
     struct xd_rate rate; /* since something is under way */
@@ -35,6 +43,14 @@ struct xd_plan {
     unsigned char *places; /* of each extent at each store: an enum place */
     size_t n, capacity, places_capacity, n_ready;
     size_t n_missing; /* copies */
+    size_t n_open;    /* under way, and put off */
+    size_t first;     /* of those before none is missing */
+
+    size_t *hosts;  /* of each store; NULL: there are no groups */
+    unsigned *used; /* of each group at each host: how many of its extents are
+                       there, or why else it gets none */
+    size_t n_groups, groups_capacity;
+    size_t group; /* of extents that are added; or NO_GROUP */
 };
 
 static unsigned char *place_of(const struct xd_plan *p, size_t extent,
@@ -52,6 +68,7 @@ int xd_plan_new(struct xd_plan **out, size_t n_stores, bool stripes,
     if (!p)
         return xd_fail_nomem(err);
     p->n_stores = n_stores;
+    p->group = NO_GROUP;
     p->stripes = stripes;
     p->stores = xd_alloc(n_stores, sizeof *p->stores);
     if (!p->stores) {
@@ -69,7 +86,89 @@ void xd_plan_free(struct xd_plan *p)
     xd_free(p->stores);
     xd_free(p->extents);
     xd_free(p->places);
+    xd_free(p->hosts);
+    xd_free(p->used);
     xd_free(p);
+}
+
+int xd_plan_set_hosts(struct xd_plan *p, const size_t *hosts,
+                      struct xd_error *err)
+{
+    p->hosts = xd_alloc(p->n_stores, sizeof *p->hosts);
+    if (!p->hosts)
+        return xd_fail_nomem(err);
+    memcpy(p->hosts, hosts, p->n_stores * sizeof *p->hosts);
+    return 0;
+}
+
+static unsigned *used_of(const struct xd_plan *p, size_t group, size_t host)
+{
+    return &p->used[group * p->n_stores + host];
+}
+
+int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err)
+{
+    if (p->n_groups == p->groups_capacity) {
+        const size_t more = 2 * p->groups_capacity + 1;
+
+        if (xd_lengthen(&p->used, p->n_groups * p->n_stores, more * p->n_stores,
+                        sizeof *p->used) < 0)
+            return xd_fail_nomem(err);
+        p->groups_capacity = more;
+    }
+    p->group = p->n_groups++;
+    return 0;
+}
+
+void xd_plan_forbid_host(struct xd_plan *p, size_t host)
+{
+    ++*used_of(p, p->group, host);
+}
+
+void xd_plan_end_group(struct xd_plan *p)
+{
+    p->group = NO_GROUP;
+}
+
+static bool has_store(const struct xd_plan *p, size_t host)
+{
+    for (size_t i = 0; i < p->n_stores; i++) {
+        if (p->hosts[i] == host && !p->stores[i].is_dropped)
+            return true;
+    }
+    return false;
+}
+
+/* That may get an extent of the group. */
+static size_t count_hosts(const struct xd_plan *p, size_t group)
+{
+    size_t n = 0;
+
+    for (size_t host = 0; host < p->n_stores; host++)
+        n += *used_of(p, group, host) == 0 && has_store(p, host);
+    return n;
+}
+
+size_t xd_plan_n_hosts(const struct xd_plan *p)
+{
+    return count_hosts(p, p->n_groups - 1);
+}
+
+/* An extent of a group is at a store, or is no more. */
+static void use_host(struct xd_plan *p, size_t extent, size_t store, int change)
+{
+    const size_t group = p->extents[extent].group;
+
+    if (group != NO_GROUP)
+        *used_of(p, group, p->hosts[store]) += (unsigned)change;
+}
+
+static bool is_free(const struct xd_plan *p, size_t extent, size_t store)
+{
+    const size_t group = p->extents[extent].group;
+
+    return *place_of(p, extent, store) == FREE &&
+           (group == NO_GROUP || *used_of(p, group, p->hosts[store]) == 0);
 }
 
 int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
@@ -86,9 +185,17 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                     sizeof *p->places) < 0)
         return xd_fail_nomem(err);
     p->places_capacity = p->capacity;
-    extents[p->n++] = (struct extent){.range = range, .wanted = wanted};
+    extents[p->n++] =
+        (struct extent){.range = range, .wanted = wanted, .group = p->group};
     p->n_missing += wanted;
     return 0;
+}
+
+static void pass_complete(struct xd_plan *p)
+{
+    while (p->first < p->n &&
+           p->extents[p->first].n_copies >= p->extents[p->first].wanted)
+        p->first++;
 }
 
 bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
@@ -98,8 +205,10 @@ bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
     if (*place_of(p, extent, store) == HELD)
         return false;
     *place_of(p, extent, store) = HELD;
+    use_host(p, extent, store, 1);
     p->n_missing -= e->n_copies < e->wanted;
     e->n_copies++;
+    pass_complete(p);
     return true;
 }
 
@@ -149,7 +258,7 @@ static uint64_t unsent(const struct xd_plan *p)
 {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = p->first; i < p->n; i++)
         bytes += missing_of(&p->extents[i]);
     return bytes;
 }
@@ -159,8 +268,8 @@ static uint64_t unsent_for(const struct xd_plan *p, size_t store)
 {
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < p->n; i++)
-        if (missing_of(&p->extents[i]) > 0 && *place_of(p, i, store) == FREE)
+    for (size_t i = p->first; i < p->n; i++)
+        if (missing_of(&p->extents[i]) > 0 && is_free(p, i, store))
             bytes += xd_range_length(p->extents[i].range);
     return bytes;
 }
@@ -194,8 +303,7 @@ static double soonest_end(const struct xd_plan *p, size_t extent, size_t store,
         struct store *s = &p->stores[i];
         const double rate = rate_of(s, now);
 
-        if (i == store || s->is_dropped || rate <= 0 ||
-            *place_of(p, extent, i) != FREE)
+        if (i == store || s->is_dropped || rate <= 0 || !is_free(p, extent, i))
             continue;
         const double end = (double)(left_at(s) + length) / rate;
         if (soonest < 0 || end < soonest)
@@ -242,6 +350,31 @@ static double others_end(const struct xd_plan *p, size_t store, xd_usec now)
     return end;
 }
 
+/* Copies that are missing of the extents of a group, which follow each other. */
+static size_t missing_in_group(const struct xd_plan *p, size_t extent)
+{
+    const size_t group = p->extents[extent].group;
+    size_t n = 0;
+
+    while (extent > 0 && p->extents[extent - 1].group == group)
+        extent--;
+    for (; extent < p->n && p->extents[extent].group == group; extent++) {
+        const struct extent *e = &p->extents[extent];
+
+        n += e->n_copies < e->wanted ? e->wanted - e->n_copies : 0;
+    }
+    return n;
+}
+
+/* Whether each host that is left has to take an extent of that group. */
+static bool needs_all(const struct xd_plan *p, size_t extent)
+{
+    const size_t group = p->extents[extent].group;
+
+    return group != NO_GROUP &&
+           count_hosts(p, group) <= missing_in_group(p, extent);
+}
+
 /* Whether the others would have sent the extent before the store could. */
 static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
                     xd_usec now)
@@ -253,14 +386,15 @@ static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
     const double own = rate > 0 ? (double)bytes / rate : 0;
     const double soonest = soonest_end(p, extent, store, now);
 
-    return soonest >= 0 && own > soonest && own > others_end(p, store, now);
+    return soonest >= 0 && own > soonest && !needs_all(p, extent) &&
+           own > others_end(p, store, now);
 }
 
 static bool may_get(const struct xd_plan *p, size_t extent, size_t store)
 {
     const struct extent *e = &p->extents[extent];
 
-    return e->n_copies < e->wanted && *place_of(p, extent, store) == FREE;
+    return e->n_copies < e->wanted && is_free(p, extent, store);
 }
 
 /* With whole copies: so many of the stores that are left are used as an extent
@@ -288,7 +422,7 @@ static double need(const struct xd_plan *p, size_t extent, size_t store,
     for (size_t i = 0; i < p->n_stores; i++) {
         struct store *s = &p->stores[i];
 
-        if (i != store && !s->is_dropped && *place_of(p, extent, i) == FREE)
+        if (i != store && !s->is_dropped && is_free(p, extent, i))
             others += rate_of(s, now);
     }
     return (double)(e->wanted - e->n_copies) / others;
@@ -296,10 +430,12 @@ static double need(const struct xd_plan *p, size_t extent, size_t store,
 
 static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
 {
-    size_t best = XD_PLAN_NONE;
+    size_t best = XD_PLAN_NONE, end = p->n_ready;
     double most = 0;
 
-    for (size_t i = 0; i < p->n_ready; i++) {
+    if (p->hosts && end > p->first && end - p->first > LOOKS_AHEAD)
+        end = p->first + LOOKS_AHEAD;
+    for (size_t i = p->first; i < end; i++) {
         if (!may_get(p, i, store))
             continue;
         if (!p->stripes) {
@@ -327,6 +463,10 @@ bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
         return false;
     *place_of(p, extent, store) = UNDER_WAY;
     p->extents[extent].n_copies += !is_put_off;
+    p->n_open += !is_put_off;
+    if (!is_put_off)
+        use_host(p, extent, store, 1);
+    pass_complete(p);
     p->stores[store].under_way += xd_range_length(p->extents[extent].range);
     return true;
 }
@@ -378,6 +518,7 @@ void xd_plan_done(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     end(p, extent, store, now);
     *place_of(p, extent, store) = HELD;
+    p->n_open--;
     p->n_missing--;
 }
 
@@ -385,7 +526,11 @@ void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     end(p, extent, store, now);
     *place_of(p, extent, store) = FREE;
+    use_host(p, extent, store, -1);
     p->extents[extent].n_copies--;
+    p->n_open--;
+    if (extent < p->first)
+        p->first = extent;
 }
 
 void xd_plan_put_off(struct xd_plan *p, size_t extent, size_t store,
@@ -412,11 +557,11 @@ size_t xd_plan_missing(const struct xd_plan *p)
 
 bool xd_plan_is_stuck(const struct xd_plan *p)
 {
-    for (size_t i = 0; i < p->n; i++) {
+    if (p->n_open > 0)
+        return false;
+    for (size_t i = p->first; i < p->n; i++) {
         for (size_t k = 0; k < p->n_stores; k++) {
-            if (*place_of(p, i, k) == UNDER_WAY ||
-                *place_of(p, i, k) == PUT_OFF ||
-                (may_get(p, i, k) && !p->stores[k].is_dropped))
+            if (may_get(p, i, k) && !p->stores[k].is_dropped)
                 return false;
         }
     }

@@ -10,6 +10,9 @@
  * store is free (`stripes`), first what the others can do least for.  A store takes
  * no extent that it would have sent after the others could have: all end together.
  *
+ * Extents may be shards of one stripe, a group: no host gets two of a group, though it
+ * may have several stores.
+ *
  * Pure: time is an argument.  Not thread-safe.
  */
 #ifndef XD_PUBLISH_PLAN_H
@@ -36,6 +39,20 @@ void xd_plan_free(struct xd_plan *p); /* NULL does nothing */
  * Errors: NOMEM. */
 int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                 struct xd_error *err);
+
+/* There are groups, of which the extents follow each other: hosts[i] is the host of
+ * store i, a number from 0 to n_stores - 1.  Before any extent.  Errors: NOMEM. */
+int xd_plan_set_hosts(struct xd_plan *p, const size_t *hosts,
+                      struct xd_error *err);
+
+/* Extents that are added until end_group() are of a new group, of which the host gets
+ * none, if forbid_host() says so.  Errors: NOMEM. */
+int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err);
+void xd_plan_forbid_host(struct xd_plan *p, size_t host);
+void xd_plan_end_group(struct xd_plan *p);
+
+/* How many hosts may get an extent of the group that was begun last. */
+size_t xd_plan_n_hosts(const struct xd_plan *p);
 
 /* The store has a copy of it already, or must not get one.  hold() returns false
  * if that is known. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "manifest/parity.h"
 #include "publish/object_names.h"
 
 static const struct xd_store *store_of(struct xd_replaced *r,
@@ -45,8 +46,21 @@ static int note(struct xd_replaced *r, const char *manage, uint64_t begin,
     return xd_inventory_set_pending(r->upload->inventory, begin, o, err);
 }
 
-static int note_all(struct xd_replaced *r, const struct xd_object_names *kept,
-                    struct xd_error *err)
+/* What managed one that is dropped, if it was placed by an upload of ours, and nothing
+ * that stays needs it. */
+static int note_dropped(struct xd_replaced *r,
+                        const struct xd_object_names *kept, const char *manage,
+                        uint64_t begin, struct xd_error *err)
+{
+    if (!manage || !xd_is_of_upload(manage) ||
+        xd_object_names_have(kept, manage) || has_job(r, manage))
+        return 0;
+    return note(r, manage, begin, err);
+}
+
+static int note_replicas(struct xd_replaced *r,
+                         const struct xd_object_names *kept,
+                         struct xd_error *err)
 {
     const struct xd_heal *h = &r->upload->heal;
     int rc = 0;
@@ -56,12 +70,29 @@ static int note_all(struct xd_replaced *r, const struct xd_object_names *kept,
 
         for (size_t k = 0; rc == 0 && k < e->n_replicas; k++) {
             const size_t place = e->first_replica + k;
-            const char *manage = xd_model_manage(h->file, place);
 
-            if (h->dropped[place] && manage && xd_is_of_upload(manage) &&
-                !xd_object_names_have(kept, manage) && !has_job(r, manage))
-                rc = note(r, manage, e->offset, err);
+            if (h->dropped[place])
+                rc = note_dropped(r, kept, xd_model_manage(h->file, place),
+                                  e->offset, err);
         }
+    }
+    return rc;
+}
+
+static int note_parity(struct xd_replaced *r,
+                       const struct xd_object_names *kept, struct xd_error *err)
+{
+    const struct xd_heal *h = &r->upload->heal;
+    const struct xd_model_rare *rare = h->file->rare;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < rare->n_stripes; i++) {
+        const struct xd_model_stripe *s = &rare->stripes[i];
+
+        for (size_t k = 0; rc == 0 && k < s->n_replicas; k++)
+            if (h->dropped_parity[s->first_place + k])
+                rc = note_dropped(r, kept, s->replicas[k].manage, s->offset,
+                                  err);
     }
     return rc;
 }
@@ -77,14 +108,16 @@ int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
     *out = (struct xd_replaced){.upload = u};
     if (!h->file || !xd_inventory_is_private(u->inventory))
         return 0;
-    n = xd_model_n_replicas(h->file);
+    n = xd_model_n_replicas(h->file) + xd_stripes_n_replicas(h->file);
     out->objects = xd_alloc(n + 1, sizeof *out->objects);
     out->jobs = xd_alloc(n + 1, sizeof *out->jobs);
     if (!out->objects || !out->jobs)
         return xd_fail_nomem(err);
-    rc = xd_object_names_of(&kept, h->file, h->dropped, NULL, err);
+    rc = xd_object_names_of(&kept, h->file, h->dropped, h->dropped_parity, err);
     if (rc == 0)
-        rc = note_all(out, &kept, err);
+        rc = note_replicas(out, &kept, err);
+    if (rc == 0)
+        rc = note_parity(out, &kept, err);
     xd_object_names_fini(&kept);
     if (out->n > 0)
         xd_inventory_begin_drop(u->inventory);

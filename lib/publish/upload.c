@@ -10,6 +10,14 @@
 
 /* ---- for its threads ---- */
 
+int xd_upload_read(struct xd_upload *u, size_t reader, uint64_t at, void *to,
+                   size_t len, struct xd_error *err)
+{
+    return at < u->line.size
+               ? xd_origin_read(u->origin, reader, at, to, len, err)
+               : xd_parity_read(u->parity[reader], at, to, len, err);
+}
+
 void xd_upload_fail_locked(struct xd_upload *u, const struct xd_error *why)
 {
     if (u->error.code == XD_OK)
@@ -18,11 +26,19 @@ void xd_upload_fail_locked(struct xd_upload *u, const struct xd_error *why)
     xd_cond_signal(&u->kept);
 }
 
+static struct xd_range range_of(const struct xd_model_stripe *s)
+{
+    return (struct xd_range){s->offset, s->offset + s->length};
+}
+
 void xd_upload_record_locked(struct xd_upload *u,
                              const struct xd_upload_worker *w,
                              const struct xd_upload_lane *lane,
                              enum xd_code code)
 {
+    struct xd_upload_place parity;
+    struct xd_range range = lane->range;
+    const bool is_parity = xd_upload_line_find(&u->line, range.begin, &parity);
     size_t place;
 
     if (!u->records)
@@ -32,14 +48,17 @@ void xd_upload_record_locked(struct xd_upload *u,
     else
         u->n_records++;
     place = (u->first_record + u->n_records - 1) % XD_UPLOAD_RECORDS;
+    if (is_parity)
+        range = range_of(&u->line.stripes[parity.stripe]);
     u->records[place] = (struct xd_upload_record){
         .struct_size = sizeof u->records[place],
         .store = (unsigned)w->index,
-        .begin = lane->range.begin,
-        .end = lane->range.end,
+        .begin = range.begin,
+        .end = range.end,
         .start_s = xd_seconds(lane->began - u->started),
         .end_s = xd_seconds(xd_now() - u->started),
-        .code = code};
+        .code = code,
+        .shard = is_parity ? parity.number : 0};
 }
 
 /* ---- start ---- */
@@ -173,6 +192,9 @@ void xd_upload_progress(struct xd_upload *u, struct xd_upload_progress *out)
     p.file_bytes = xd_origin_size(u->origin);
     p.n_extents = xd_plan_n_extents(u->plan);
     p.copies = u->copies;
+    p.code_k = u->coding.k;
+    p.code_m = u->coding.m;
+    p.parity_bytes = u->parity_bytes;
     p.n_missing = xd_plan_missing(u->plan);
     xd_mutex_unlock(&u->lock);
     xd_copy_out(out, &p, sizeof p);

@@ -12,7 +12,8 @@
  *       +---- CLEARS <---+--+------+
  *             (what a failed attempt has left)
  *
- * An extent is sent once it was hashed and the inventory names its object; what a worker
+ * An extent is a run of the line (upload_line.h): bytes of the file, or a shard of
+ * parity.  It is sent once it was hashed and the inventory names its object; what a worker
  * has sent is hashed too, so that a file that changes meanwhile is noticed.
  *
  * Locks: upload.lock; never held across the network, the disk, hashing or a join.
@@ -31,11 +32,14 @@
 #include "os/cancel.h"
 #include "os/log.h"
 #include "os/thread.h"
+#include "publish/coding.h"
 #include "publish/hold.h"
 #include "publish/inventory.h"
 #include "publish/heal.h"
 #include "publish/origin.h"
+#include "publish/parity_reads.h"
 #include "publish/plan.h"
+#include "publish/upload_line.h"
 #include "store/store.h"
 #include "transfer/budget.h"
 #include "transfer/tasks.h"
@@ -62,7 +66,7 @@ struct xd_upload_lane {
     unsigned number;
     enum xd_lane_state state;
     size_t extent;
-    struct xd_range range; /* of the file */
+    struct xd_range range; /* of the line */
     xd_usec began;
     char name[XD_INVENTORY_NAME_SIZE + 48]; /* of its object */
     struct xd_object object;                /* as far as it is known */
@@ -147,6 +151,10 @@ struct xd_upload {
     struct xd_upload_worker *workers;
     size_t n_workers;
     unsigned copies;
+    struct xd_coding coding;         /* k 0: no parity is wanted */
+    struct xd_model_stripe *stripes; /* that the manifest had not; or NULL */
+    struct xd_upload_line line;
+    struct xd_parity_reads **parity; /* of each worker, and of the hasher */
     struct xd_inventory_note note;
     bool makes_manifest; /* of a file that had none */
     struct xd_heal heal; /* guarded by lock, once it runs */
@@ -179,6 +187,7 @@ struct xd_upload {
     struct xd_error error; /* why it ends; code XD_OK: it has not failed */
     xd_usec started, ended_at;
     uint64_t bytes_total, bytes_done, bytes_resumed, bytes_sent;
+    uint64_t parity_bytes;            /* of bytes_total */
     struct xd_upload_record *records; /* a ring; NULL: they are not wanted */
     size_t first_record, n_records;
 
@@ -193,6 +202,11 @@ struct xd_upload {
 void xd_upload_unmake(struct xd_upload *u);
 
 /* ---- for the threads ---- */
+
+/* Exactly `len` bytes of the line, of one extent, by reader number `reader`.
+ * Blocks, Errors: as xd_origin_read(); NOMEM. */
+int xd_upload_read(struct xd_upload *u, size_t reader, uint64_t at, void *to,
+                   size_t len, struct xd_error *err);
 
 /* The steps of an extent; each begins the next one, without the lock. */
 void xd_lane_put(struct xd_upload_lane *lane);

@@ -76,6 +76,11 @@ static bool store_has(const struct xd_store *s, const char *manage)
                                        "MANAGE");
 }
 
+static struct xd_span store_host(const struct xd_store *s)
+{
+    return xd_url_host(&((const struct xd_ibp_store *)s)->target);
+}
+
 /* ---- tasks ---- */
 
 static enum xd_ibp_task_step first_step(enum xd_task_kind kind)
@@ -173,6 +178,7 @@ static const struct xd_store_ops ibp_ops = {
     .free = store_free,
     .name = store_name,
     .has = store_has,
+    .host = store_host,
     .most_calls = 1,
     .new_task = task_new,
     .free_task = task_free,

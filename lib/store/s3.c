@@ -71,6 +71,11 @@ static bool has(const struct xd_store *s, const char *manage)
     return is_in;
 }
 
+static struct xd_span host(const struct xd_store *s)
+{
+    return s3_of(s)->place.endpoint;
+}
+
 struct xd_sigv4_signer xd_s3_signer(const struct xd_s3 *s)
 {
     return (struct xd_sigv4_signer){.access_key = s->access_key,
@@ -149,6 +154,7 @@ static void free_s3(struct xd_store *store)
 static const struct xd_store_ops ops = {.free = free_s3,
                                         .name = name,
                                         .has = has,
+                                        .host = host,
                                         .most_calls = XD_S3_MOST_CALLS,
                                         .presign = presign,
                                         .most_presign = most_presign,

@@ -248,6 +248,8 @@ static int take_endpoint(struct xd_s3_place *p, const struct xd_url *url,
     }
     p->origin = origin.s;
     p->host = origin.s + strlen(scheme) + strlen("://");
+    p->endpoint = xd_span(
+        p->host + (host_style ? strlen(p->bucket) + strlen(".") : 0), host.len);
     p->path = before_key.s;
     return 0;
 }

@@ -28,10 +28,11 @@ struct xd_s3_place {
     char *bucket;
     char *prefix; /* of all keys: empty, or with '/' at its end */
     char *region;
-    char *name;       /* "s3://BUCKET/PREFIX", encoded */
-    char *origin;     /* "https://HOST" or "https://HOST:PORT", */
-    const char *host; /* of which this is the part that goes into Host */
-    char *path;       /* what stands before a key: "/", or "/BUCKET/" */
+    char *name;              /* "s3://BUCKET/PREFIX", encoded */
+    char *origin;            /* "https://HOST" or "https://HOST:PORT", */
+    const char *host;        /* of which this is the part that goes into Host */
+    struct xd_span endpoint; /* of that: its host without the bucket and port */
+    char *path;              /* what stands before a key: "/", or "/BUCKET/" */
 };
 
 /* Whether a URL is one of S3: "s3://". */

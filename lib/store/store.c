@@ -39,6 +39,11 @@ bool xd_store_has(const struct xd_store *s, const char *manage)
     return manage && s->ops->has(s, manage);
 }
 
+struct xd_span xd_store_host(const struct xd_store *s)
+{
+    return s->ops->host(s);
+}
+
 unsigned xd_store_most_calls(const struct xd_store *s)
 {
     return s->ops->most_calls;

@@ -143,6 +143,10 @@ const char *xd_store_name(const struct xd_store *s);
  * that was typed, by the same endpoint.  Else nothing may be sent there. */
 bool xd_store_has(const struct xd_store *s, const char *manage);
 
+/* The host on which its objects lie, without its port, in any case of letters; of S3
+ * that of the endpoint, which all buckets have in common. */
+struct xd_span xd_store_host(const struct xd_store *s);
+
 /* How many calls of one task may be in flight at a time. */
 unsigned xd_store_most_calls(const struct xd_store *s);
 

@@ -21,6 +21,7 @@ struct xd_store_ops {
     void (*free)(struct xd_store *s);
     const char *(*name)(const struct xd_store *s);
     bool (*has)(const struct xd_store *s, const char *manage);
+    struct xd_span (*host)(const struct xd_store *s);
     unsigned most_calls;
     /* Both NULL: it has none. */
     int (*presign)(const struct xd_store *s, const char *manage, int64_t now,

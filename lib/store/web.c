@@ -71,6 +71,11 @@ static bool web_has(const struct xd_store *store, const char *manage)
            xd_web_is_below(&((const struct xd_web *)store)->target, &u);
 }
 
+static struct xd_span web_host(const struct xd_store *store)
+{
+    return xd_url_host(&((const struct xd_web *)store)->target);
+}
+
 /* ---- tasks ---- */
 
 static void web_result(const struct xd_task *task, struct xd_task_result *out)
@@ -199,6 +204,7 @@ static int web_new_task(struct xd_task **out, const struct xd_store *store,
 static const struct xd_store_ops web_ops = {.free = web_free,
                                             .name = web_name,
                                             .has = web_has,
+                                            .host = web_host,
                                             .most_calls = 1,
                                             .new_task = web_new_task,
                                             .free_task = web_free_task,

@@ -127,11 +127,12 @@ PUBLISHES = r"xdownload (put|add|drop|renew|check .*--heal|check film.mkv|film.m
 
 
 class Stores:
-    """a.example, b.example and c.example; s3://bucket and ibp://depot.example."""
+    """a.example to e.example, each a host; s3://bucket and ibp://depot.example."""
 
     def __init__(self, lab, stack):
         self.lab = lab
-        self.web = {h: stack.enter_context(StoreDepot()) for h in "abc"}
+        self.web = {h: stack.enter_context(StoreDepot(address=f"127.0.0.{i}"))
+                    for i, h in enumerate("abcde", 2)}
         self.ibp = stack.enter_context(IbpDepot(longest=100 * 86400))
         s3 = stack.enter_context(S3Depot(bucket="bucket"))
         lab.environment |= {"AWS_ENDPOINT_URL_S3": s3.endpoint,
@@ -142,7 +143,7 @@ class Stores:
         for host, depot in self.web.items():
             command = command.replace(f"https://{host}.example/dav/", depot.url)
             command = command.replace(f"{host}.example",
-                                      f"127.0.0.1:{depot.port}")
+                                      f"{depot.address}:{depot.port}")
         return command.replace("depot.example:6714",
                                f"127.0.0.1:{self.ibp.port}")
 

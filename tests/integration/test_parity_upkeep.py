@@ -415,23 +415,33 @@ def test_where_the_line_is_down_nothing_is_known_of_shards(lab):
     assert file["losses_borne"] is None and file["stripes"] == []
 
 
-def test_what_has_a_good_copy_is_healed_beside_what_has_none(lab):
+@pytest.mark.parametrize("more", [(), (4,)])
+def test_what_has_a_good_copy_is_healed_beside_what_has_none(lab, more):
+    """With one shard more that is lost too few are left."""
     data = bytes_of(SIZE)
-    with coded(lab, {0: "status_404", 1: "status_404", 5: "status_404"}) \
+    with coded(lab, {i: "status_404" for i in (0, 1, 5, *more)}) \
             as (path, depots), FaultDepot(data[:2975]) as copy, \
-            StoreDepot() as store:
+            contextlib.ExitStack() as stack:
+        stores = [stack.enter_context(StoreDepot(address=f"127.0.0.{i}"))
+                  for i in (7, 8, 9)]
         text = lab.path(path).read_text()
         lab.path(path).write_text(text.replace(
             "</exnode>", mapping(0, 2975, copy.url(NAME)) + "</exnode>"))
-        run = lab.xdownload("check", path, "--heal", "--to", store.url,
+        run = lab.xdownload("check", path, "--heal",
+                            *[word for s in stores for word in ("--to", s.url)],
                             report=False)
+        text = lab.path(path).read_text()
+        assert depots[0].host not in text
+        if not more:
+            assert run.rc == 0, run
+            assert depots[1].host not in text and depots[5].host not in text
+            assert good(check(lab, path, rc=0)) == "111111"
+            return
         assert run.rc == 1, run
         assert "of 2975 bytes no depot has a good copy" in run.err
-        assert "1 replica of parity cannot be used, and stays" in run.err
-        text = lab.path(path).read_text()
-        assert depots[0].host not in text and store.url in text
+        assert "2 replicas of parity cannot be used, and stay" in run.err
         assert depots[1].host in text and depots[5].host in text
-        assert good(check(lab, path, rc=1)) == "101110"
+        assert good(check(lab, path, rc=1)) == "101100"
 
 
 # ---- drop and renew ----

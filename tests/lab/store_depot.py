@@ -219,7 +219,7 @@ class StoreDepot:
     `location`; those in `holds` wait until they are taken out.  So many PUTs as
     `half_closes` says are not answered: it closes its side, and takes no more."""
 
-    def __init__(self, fault=None, rate=0):
+    def __init__(self, fault=None, rate=0, address="127.0.0.1"):
         assert fault is None or hasattr(Faults, fault), fault
         self.fault, self.rate = fault, rate
         self.objects, self.requests = {}, []
@@ -231,14 +231,14 @@ class StoreDepot:
         self.holds, self.held, self.on_request = set(), 0, None
         self.puts = itertools.count(1)
         self.lock, self.due = threading.Lock(), 0.0
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ThreadingHTTPServer((address, 0), Handler)
         # What is in the kernel's hands is not what it has taken.
         self.server.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF,
                                       STEP)
         self.server.daemon_threads = True
         self.server.store = self
-        self.port = self.server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}/dav/"
+        self.address, self.port = self.server.server_address
+        self.url = f"http://{address}:{self.port}/dav/"
 
     def hold(self, command):
         """Wait as long as such requests are held."""

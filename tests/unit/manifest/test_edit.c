@@ -470,6 +470,153 @@ START_TEST(a_replica_of_parity_is_read_by_another_url_until_another_time)
 }
 END_TEST
 
+/* ---- shards that are added ---- */
+
+/* Two stripes of two shards of 40 bytes with two of parity; the last has 70. */
+static const struct xd_model_stripe two_stripes[] = {{.offset = 0,
+                                                      .length = 80,
+                                                      .shard_bytes = 40,
+                                                      .k = 2,
+                                                      .n = 4,
+                                                      .is_used = true},
+                                                     {.number = 1,
+                                                      .offset = 80,
+                                                      .length = 70,
+                                                      .shard_bytes = 35,
+                                                      .k = 2,
+                                                      .n = 4,
+                                                      .is_used = true}};
+
+static const struct xd_edit_shard shards[] = {
+    {.stripe = 0,
+     .number = 3,
+     .read = "https://c.example/p-3",
+     .manage = "https://c.example/p-3?x=SECRET",
+     .sha256 = HEX},
+    {.stripe = 1,
+     .number = 2,
+     .read = "https://c.example/p-2",
+     .sha256 = HEX,
+     .expires_at = 1000000000},
+    {.stripe = 1, .number = 3, .read = "https://d.example/p-3", .sha256 = HEX}};
+
+static struct xd_manifest *make_coded(size_t n_shards, const char *upload)
+{
+    const struct xd_edit_replica both[] = {first, second};
+    struct xd_manifest *m;
+
+    ck_assert_msg(xd_manifest_edit(&m, NULL, 0,
+                                   &(struct xd_edit){.path = "film.bin",
+                                                     .size = 150,
+                                                     .added = both,
+                                                     .n_added = 2,
+                                                     .stripes = two_stripes,
+                                                     .n_stripes = 2,
+                                                     .shards = shards,
+                                                     .n_shards = n_shards,
+                                                     .upload = upload},
+                                   &err) == 0,
+                  "%s", err.msg);
+    return m;
+}
+
+static const char *shard_url(const struct xd_manifest *m, size_t stripe,
+                             size_t shard, size_t replica)
+{
+    struct xd_replica row = {.struct_size = sizeof row};
+
+    return xd_manifest_shard_replica(m, 0, stripe, shard, replica, &row) == 0
+               ? row.url
+               : "";
+}
+
+START_TEST(shards_of_parity_are_added_to_their_stripes)
+{
+    struct xd_manifest *m = make_coded(3, NULL);
+    struct xd_stripe s = {.struct_size = sizeof s};
+    struct xd_replica row = {.struct_size = sizeof row};
+    char *text;
+
+    m = reread(m, true, &text);
+    ck_assert_ptr_nonnull(strstr(text, "SECRET"));
+    xd_manifest_text_free(text);
+    ck_assert_int_eq(xd_manifest_stripe(m, 0, 0, &s), 0);
+    ck_assert_uint_eq(s.n_losses, 1);
+    ck_assert_int_eq(xd_manifest_stripe(m, 0, 1, &s), 0);
+    ck_assert_uint_eq(s.n_losses, 2);
+    ck_assert_uint_eq(s.shard_bytes, 35);
+    ck_assert_str_eq(shard_url(m, 0, 3, 0), "https://c.example/p-3");
+    ck_assert_str_eq(shard_url(m, 0, 2, 0), "");
+    ck_assert_str_eq(shard_url(m, 1, 3, 0), "https://d.example/p-3");
+    ck_assert_int_eq(xd_manifest_shard_replica(m, 0, 1, 2, 0, &row), 0);
+    ck_assert_uint_eq(row.expires_at, 1000000000);
+    m = reread(m, false, &text);
+    ck_assert_ptr_null(strstr(text, "SECRET"));
+    xd_manifest_text_free(text);
+    xd_manifest_unref(m);
+}
+END_TEST
+
+START_TEST(a_stripe_without_shards_is_known_only_to_an_upload)
+{
+    struct xd_manifest *m = make_coded(1, "note"), *over;
+    struct xd_file f = {.struct_size = sizeof f};
+
+    ck_assert_int_eq(xd_manifest_file(m, 0, &f), 0);
+    ck_assert_uint_eq(f.n_stripes, 2);
+    ck_assert_int_eq(xd_manifest_edit(&over, m, 0, &(struct xd_edit){0}, &err),
+                     0);
+    xd_manifest_unref(m);
+    ck_assert_int_eq(xd_manifest_file(over, 0, &f), 0);
+    ck_assert_uint_eq(f.n_stripes, 1);
+    ck_assert_str_eq(shard_url(over, 0, 3, 0), "https://c.example/p-3");
+    xd_manifest_unref(over);
+}
+END_TEST
+
+START_TEST(a_shard_that_is_lost_is_replaced)
+{
+    static const struct xd_edit_shard added = {.stripe = 1,
+                                               .number = 2,
+                                               .read = "https://e.example/new",
+                                               .sha256 = HEX};
+    static const bool dropped[] = {false, true, false};
+    struct xd_manifest *m = make_coded(3, NULL), *edited;
+
+    ck_assert_int_eq(
+        xd_manifest_edit(&edited, m, 0,
+                         &(struct xd_edit){.dropped_parity = dropped,
+                                           .shards = &added,
+                                           .n_shards = 1},
+                         &err),
+        0);
+    xd_manifest_unref(m);
+    ck_assert_str_eq(shard_url(edited, 0, 3, 0), "https://c.example/p-3");
+    ck_assert_str_eq(shard_url(edited, 1, 2, 0), "https://e.example/new");
+    ck_assert_str_eq(shard_url(edited, 1, 2, 1), "");
+    ck_assert_str_eq(shard_url(edited, 1, 3, 0), "https://d.example/p-3");
+    xd_manifest_unref(edited);
+}
+END_TEST
+
+START_TEST(the_hash_of_a_shard_that_is_dropped_stays_known)
+{
+    static const bool dropped[] = {false, true, false};
+    struct xd_manifest *m = make_coded(3, NULL), *edited;
+    struct xd_shard s = {.struct_size = sizeof s};
+
+    ck_assert_int_eq(
+        xd_manifest_edit(&edited, m, 0,
+                         &(struct xd_edit){.dropped_parity = dropped}, &err),
+        0);
+    xd_manifest_unref(m);
+    ck_assert_int_eq(xd_manifest_shard(edited, 0, 1, 2, &s), 0);
+    ck_assert_uint_eq(s.n_replicas, 0);
+    ck_assert_str_eq(s.sha256, HEX);
+    xd_manifest_unref(edited);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("edit");
@@ -484,6 +631,10 @@ int main(void)
     tcase_add_test(tcase, the_last_replica_of_bytes_stays);
     tcase_add_test(tcase, a_replica_lives_until_another_time);
     tcase_add_test(tcase, an_end_is_added_to_a_mapping_that_has_none);
+    tcase_add_test(tcase, shards_of_parity_are_added_to_their_stripes);
+    tcase_add_test(tcase, a_stripe_without_shards_is_known_only_to_an_upload);
+    tcase_add_test(tcase, a_shard_that_is_lost_is_replaced);
+    tcase_add_test(tcase, the_hash_of_a_shard_that_is_dropped_stays_known);
     tcase_add_loop_test(tcase, a_secret_in_an_end_goes_with_it, 0,
                         sizeof hostile_ends / sizeof *hostile_ends);
     tcase_add_test(tcase, replicas_of_parity_are_dropped);

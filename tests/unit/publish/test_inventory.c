@@ -344,6 +344,169 @@ START_TEST(a_note_in_the_other_one_is_none)
 }
 END_TEST
 
+/* What is in the place of `there` cannot be replaced; `other` is written. */
+static void assert_other_is_written(const char *there, const char *other)
+{
+    char *private_text, *public_text;
+    struct stat st;
+
+    upload(false);
+    ck_assert_int_eq(
+        xd_inventory_texts(inventory, true, &private_text, &public_text, &err),
+        0);
+    unlink(path);
+    unlink(private_path);
+    ck_assert_int_eq(mkdir(there, 0700), 0);
+    ck_assert_int_eq(
+        xd_inventory_write(inventory, private_text, public_text, &err),
+        XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, there));
+    ck_assert_int_eq(stat(other, &st), 0);
+    ck_assert(S_ISREG(st.st_mode));
+    ck_assert_int_eq(rmdir(there), 0);
+    xd_manifest_text_free(private_text);
+    xd_manifest_text_free(public_text);
+}
+
+START_TEST(what_is_handed_out_is_there_before_the_private_one_is_over)
+{
+    assert_other_is_written(private_path, path);
+}
+END_TEST
+
+START_TEST(the_private_one_is_written_though_the_other_cannot_be)
+{
+    assert_other_is_written(path, private_path);
+}
+END_TEST
+
+/* ---- parity ---- */
+
+/* Of a file of 9 bytes. */
+static const struct xd_model_stripe stripes[] = {
+    {.length = 4, .shard_bytes = 2, .k = 2, .n = 4, .is_used = true},
+    {.number = 1,
+     .offset = 4,
+     .length = 5,
+     .shard_bytes = 3,
+     .k = 2,
+     .n = 4,
+     .is_used = true}};
+
+#define HEX                            \
+    "0123456789abcdef0123456789abcdef" \
+    "0123456789abcdef0123456789abcdef"
+
+/* All of the file, and shard 3 of stripe 1. */
+static void begin_coded(void)
+{
+    const struct xd_inventory_note note = {
+        .name = "0123456789abcdef0123456789abcdef", .extent_bytes = 2};
+
+    reopen();
+    ck_assert_int_eq(
+        xd_inventory_begin(inventory, &note, true, "f.bin", 9, &err), 0);
+    xd_inventory_set_stripes(inventory, stripes, 2);
+    write_both(false);
+    ck_assert_int_eq(xd_inventory_add(inventory, (struct xd_range){16, 19},
+                                      &objects[0], HEX, &err),
+                     0);
+    ck_assert_int_eq(xd_inventory_add(inventory, (struct xd_range){0, 9},
+                                      &objects[1], HEX, &err),
+                     0);
+}
+
+static unsigned losses(size_t stripe)
+{
+    struct xd_stripe s = {.struct_size = sizeof s};
+
+    ck_assert_int_eq(
+        xd_manifest_stripe(xd_inventory_manifest(inventory), 0, stripe, &s), 0);
+    return s.n_losses;
+}
+
+static void assert_shard(size_t stripe, size_t shard, const char *url)
+{
+    struct xd_replica row = {.struct_size = sizeof row};
+
+    ck_assert_int_eq(xd_manifest_shard_replica(xd_inventory_manifest(inventory),
+                                               0, stripe, shard, 0, &row),
+                     0);
+    ck_assert_str_eq(row.url, url);
+}
+
+static size_t n_stripes(void)
+{
+    struct xd_file f = {.struct_size = sizeof f};
+
+    ck_assert_int_eq(xd_manifest_file(xd_inventory_manifest(inventory), 0, &f),
+                     0);
+    return f.n_stripes;
+}
+
+START_TEST(what_lies_behind_the_file_is_a_shard_of_its_stripe)
+{
+    struct xd_inventory_note note;
+
+    begin_coded();
+    write_both(false);
+    reopen();
+    ck_assert(xd_inventory_is_unfinished(inventory, &note));
+    ck_assert_uint_eq(n_stripes(), 2);
+    ck_assert_uint_eq(losses(0), 0);
+    ck_assert_uint_eq(losses(1), 1);
+    assert_shard(1, 3, objects[0].read);
+}
+END_TEST
+
+START_TEST(the_journal_goes_on_with_shards)
+{
+    char *changes;
+
+    begin_coded();
+    ck_assert_int_eq(xd_inventory_changes(inventory, &changes, &err), 0);
+    ck_assert_int_eq(xd_inventory_append(inventory, changes, &err), 0);
+    xd_free(changes);
+    reopen();
+    ck_assert_uint_eq(n_stripes(), 2);
+    assert_shard(1, 3, objects[0].read);
+    ck_assert_uint_eq(xd_inventory_manifest(inventory)->files[0].n_extents, 1);
+}
+END_TEST
+
+START_TEST(a_stripe_of_which_nothing_is_there_is_not_handed_out)
+{
+    begin_coded();
+    write_both(true);
+    reopen();
+    ck_assert_uint_eq(n_stripes(), 1);
+    assert_shard(0, 3, objects[0].read);
+}
+END_TEST
+
+START_TEST(a_lost_shard_leaves_for_another)
+{
+    static const bool dropped[] = {true};
+    const struct xd_inventory_note note = {
+        .name = "0123456789abcdef0123456789abcdef", .extent_bytes = 2};
+
+    begin_coded();
+    write_both(true);
+    reopen();
+    ck_assert_int_eq(xd_inventory_begin(inventory, &note, false, NULL, 9, &err),
+                     0);
+    xd_inventory_drop_parity(inventory, dropped);
+    /* The only stripe that there is now. */
+    ck_assert_int_eq(xd_inventory_add(inventory, (struct xd_range){12, 15},
+                                      &objects[1], HEX, &err),
+                     0);
+    write_both(true);
+    reopen();
+    ck_assert_uint_eq(losses(0), 1);
+    assert_shard(0, 3, objects[1].read);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("inventory");
@@ -362,5 +525,13 @@ int main(void)
     tcase_add_test(tcase, what_others_may_read_is_not_opened);
     tcase_add_test(tcase, without_a_private_one_the_other_is_read);
     tcase_add_test(tcase, a_note_in_the_other_one_is_none);
+    tcase_add_test(tcase,
+                   what_is_handed_out_is_there_before_the_private_one_is_over);
+    tcase_add_test(tcase,
+                   the_private_one_is_written_though_the_other_cannot_be);
+    tcase_add_test(tcase, what_lies_behind_the_file_is_a_shard_of_its_stripe);
+    tcase_add_test(tcase, the_journal_goes_on_with_shards);
+    tcase_add_test(tcase, a_stripe_of_which_nothing_is_there_is_not_handed_out);
+    tcase_add_test(tcase, a_lost_shard_leaves_for_another);
     return run_suite("inventory", tcase);
 }

@@ -331,6 +331,122 @@ START_TEST(a_slow_store_takes_what_is_left_when_others_fail)
 }
 END_TEST
 
+/* ---- groups ---- */
+
+/* Groups of `n` extents each, and so many hosts, of which the last has two stores. */
+static void begin_groups(size_t n_groups, size_t n, size_t n_hosts)
+{
+    size_t hosts[STORES_MAX];
+
+    begin(n_hosts + 1, true, 0, 1);
+    for (size_t i = 0; i < n_hosts + 1; i++)
+        hosts[i] = i < n_hosts ? i : n_hosts - 1;
+    ck_assert_int_eq(xd_plan_set_hosts(plan, hosts, &err), 0);
+    for (size_t g = 0; g < n_groups; g++) {
+        ck_assert_int_eq(xd_plan_begin_group(plan, &err), 0);
+        for (size_t i = g * n; i < (g + 1) * n; i++)
+            ck_assert_int_eq(
+                xd_plan_add(plan, (struct xd_range){i * MIB, (i + 1) * MIB}, 1,
+                            &err),
+                0);
+    }
+    xd_plan_ready(plan, n_groups * n);
+}
+
+START_TEST(no_host_gets_two_extents_of_a_group)
+{
+    begin_groups(1, 3, 2);
+    ck_assert_uint_eq(xd_plan_n_hosts(plan), 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_n_hosts(plan), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 2, now), XD_PLAN_NONE);
+    ck_assert(!xd_plan_take(plan, 2, 2));
+    ck_assert(!xd_plan_is_stuck(plan));
+    xd_plan_done(plan, 0, 0, now);
+    ck_assert(!xd_plan_is_stuck(plan));
+    xd_plan_done(plan, 1, 1, now);
+    ck_assert(xd_plan_is_stuck(plan));
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+}
+END_TEST
+
+START_TEST(an_extent_that_has_failed_leaves_its_host_free)
+{
+    begin_groups(1, 2, 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 0);
+    xd_plan_failed(plan, 0, 1, now);
+    ck_assert_uint_eq(xd_plan_next(plan, 2, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 1);
+}
+END_TEST
+
+START_TEST(one_that_is_held_or_put_off_uses_its_host)
+{
+    begin_groups(1, 3, 3);
+    ck_assert(xd_plan_hold(plan, 1, 0));
+    ck_assert(!xd_plan_take(plan, 0, 0));
+    ck_assert(xd_plan_take(plan, 0, 2));
+    xd_plan_put_off(plan, 0, 2, now);
+    ck_assert(!xd_plan_take(plan, 2, 3));
+    ck_assert(!xd_plan_is_stuck(plan));
+    ck_assert(xd_plan_take(plan, 0, 2));
+    xd_plan_done(plan, 0, 2, now);
+    ck_assert(!xd_plan_take(plan, 2, 3));
+    ck_assert(xd_plan_take(plan, 2, 1));
+    xd_plan_done(plan, 2, 1, now);
+    ck_assert_uint_eq(xd_plan_missing(plan), 0);
+}
+END_TEST
+
+START_TEST(a_host_that_is_forbidden_gets_none_of_that_group)
+{
+    begin_groups(2, 1, 2);
+    ck_assert_int_eq(xd_plan_begin_group(plan, &err), 0);
+    xd_plan_forbid_host(plan, 1);
+    ck_assert_uint_eq(xd_plan_n_hosts(plan), 1);
+    ck_assert_int_eq(xd_plan_add(plan, (struct xd_range){90, 91}, 1, &err), 0);
+    xd_plan_end_group(plan);
+    ck_assert_int_eq(xd_plan_add(plan, (struct xd_range){91, 92}, 1, &err), 0);
+    xd_plan_ready(plan, 4);
+    ck_assert(!xd_plan_take(plan, 2, 1));
+    ck_assert(xd_plan_take(plan, 1, 1));
+    ck_assert(xd_plan_take(plan, 3, 1));
+    ck_assert(xd_plan_take(plan, 2, 0));
+}
+END_TEST
+
+/* Each of them has to take one extent of each group. */
+START_TEST(a_slow_host_does_its_part_from_the_beginning)
+{
+    const double rates[] = {10e6, 10e6, 1e6, 0};
+
+    begin_groups(20, 3, 3);
+    ck_assert_double_le(run(4, rates), 20 * (double)MIB / 1e6 + 0.5);
+}
+END_TEST
+
+START_TEST(a_slow_host_does_less_where_others_can)
+{
+    const double rates[] = {10e6, 10e6, 10e6, 1e6, 0};
+
+    begin_groups(20, 3, 4);
+    ck_assert_double_le(run(5, rates), 10 * (double)MIB / 1e6);
+}
+END_TEST
+
+START_TEST(a_store_that_is_dropped_is_no_host)
+{
+    begin_groups(1, 2, 2);
+    xd_plan_drop(plan, 1);
+    ck_assert_uint_eq(xd_plan_n_hosts(plan), 2);
+    xd_plan_drop(plan, 2);
+    ck_assert_uint_eq(xd_plan_n_hosts(plan), 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("plan");
@@ -355,5 +471,12 @@ int main(void)
     tcase_add_test(tcase, what_a_fast_store_has_not_is_left_to_it);
     tcase_add_test(tcase, a_store_that_has_waited_has_the_rate_that_it_had);
     tcase_add_test(tcase, a_slow_store_takes_what_is_left_when_others_fail);
+    tcase_add_test(tcase, no_host_gets_two_extents_of_a_group);
+    tcase_add_test(tcase, an_extent_that_has_failed_leaves_its_host_free);
+    tcase_add_test(tcase, one_that_is_held_or_put_off_uses_its_host);
+    tcase_add_test(tcase, a_host_that_is_forbidden_gets_none_of_that_group);
+    tcase_add_test(tcase, a_slow_host_does_its_part_from_the_beginning);
+    tcase_add_test(tcase, a_slow_host_does_less_where_others_can);
+    tcase_add_test(tcase, a_store_that_is_dropped_is_no_host);
     return run_suite("plan", tcase);
 }

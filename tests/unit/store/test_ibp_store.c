@@ -216,6 +216,7 @@ START_TEST(only_capabilities_of_the_typed_host_and_port_are_in_it)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         ck_assert_msg(xd_store_has(store, rows[i].manage) == rows[i].has, "%s",
                       rows[i].manage);
+    ck_assert(xd_span_is_word(xd_store_host(store), "depot.example"));
 }
 END_TEST
 

@@ -1257,6 +1257,34 @@ START_TEST(private_objects_have_urls_for_a_while)
 }
 END_TEST
 
+START_TEST(the_host_of_a_bucket_is_its_endpoint)
+{
+    static const struct {
+        const char *endpoint;
+        bool host_style;
+        const char *host;
+    } rows[] = {{NULL, false, "s3.us-east-1.amazonaws.com"},
+                {"http://[::1]:9000/x", false, "[::1]"},
+                {"https://S.Example:9000", false, "s.example"},
+                {"https://s.example:9000", true, "s.example"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct xd_store_config config = {.target = url_of("s3://bkt/p"),
+                                               .s3_endpoint = rows[i].endpoint,
+                                               .s3_host_style =
+                                                   rows[i].host_style,
+                                               .s3_region = "us-east-1",
+                                               .s3_access_key = "A",
+                                               .s3_secret_key = "B"};
+        struct xd_store *s;
+
+        ck_assert_int_eq(xd_store_new(&s, &config, NULL), 0);
+        ck_assert(xd_span_is(xd_store_host(s), rows[i].host));
+        xd_store_free(s);
+    }
+}
+END_TEST
+
 START_TEST(only_its_own_objects_are_in_a_store)
 {
     struct xd_store *s = s3_of("s3://bkt/p", NULL);
@@ -1293,6 +1321,7 @@ int main(void)
     tcase_add_loop_test(tcase, credentials_and_parts_are_checked, 0,
                         (int)N_OF(configs));
     tcase_add_test(tcase, private_objects_have_urls_for_a_while);
+    tcase_add_test(tcase, the_host_of_a_bucket_is_its_endpoint);
     tcase_add_test(tcase, only_its_own_objects_are_in_a_store);
     return run_suite("store/s3", tcase);
 }

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/make_parity.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "manifest/parity.h"
+#include "publish/make_upload.h"
+
+typedef unsigned long long ull;
+
+int xd_upload_take_code(struct xd_upload *u, const struct xd_upload_wish *wish,
+                        struct xd_error *err)
+{
+    if (!wish->code)
+        return 0;
+    if (wish->copies > 0)
+        return xd_fail(err, XD_E_INVAL,
+                       "a code stands in place of copies: give one of both");
+    if (strcmp(xd_wish_format(wish), "metalink") == 0)
+        return xd_fail(err, XD_E_INVAL,
+                       "%s: a Metalink has no words for parity: write an "
+                       "exNode",
+                       wish->manifest);
+    return xd_coding_parse(&u->coding, wish->code, err);
+}
+
+/* ---- stripes ---- */
+
+int xd_upload_make_line(struct xd_upload *u, const struct xd_model_file *f,
+                        uint64_t shard_bytes, struct xd_error *err)
+{
+    const uint64_t size = xd_origin_size(u->origin);
+    const struct xd_model_rare *rare = f ? f->rare : &xd_model_plain;
+    size_t n = 0;
+    int rc;
+
+    if (rare->n_stripes > 0 || u->coding.k == 0)
+        return xd_upload_line_init(&u->line, size, rare->stripes,
+                                   rare->n_stripes, err);
+    rc = xd_coding_stripes(&u->stripes, &n, u->coding, size, shard_bytes, err);
+    if (rc < 0)
+        return rc;
+    xd_inventory_set_stripes(u->inventory, u->stripes, n);
+    return xd_upload_line_init(&u->line, size, u->stripes, n, err);
+}
+
+static bool is_code(const struct xd_upload *u, const struct xd_model_stripe *s)
+{
+    return s->k == u->coding.k && s->n - s->k == u->coding.m;
+}
+
+int xd_upload_check_code(const struct xd_upload *u,
+                         const struct xd_model_file *f, struct xd_error *err)
+{
+    const struct xd_model_stripe *s =
+        f->rare->n_stripes > 0 ? f->rare->stripes : NULL;
+
+    if (f->size == 0 || (s ? is_code(u, s) : u->coding.k == 0))
+        return 0;
+    if (!s)
+        return xd_fail(err, XD_E_STATE,
+                       "%s: its upload was begun without parity, and goes on "
+                       "only so: to begin anew, use --force",
+                       u->file_name);
+    return xd_fail(err, XD_E_STATE,
+                   "%s: its upload was begun with the code %u+%u, and goes on "
+                   "only so: to begin anew, use --force",
+                   u->file_name, s->k, s->n - s->k);
+}
+
+/* ---- hosts ---- */
+
+static bool are_equal(struct xd_span a, struct xd_span b)
+{
+    return a.len == b.len && (a.len == 0 || strncasecmp(a.s, b.s, a.len) == 0);
+}
+
+/* A host is known by the number of the first store that is on it: that of `host`, or
+ * n_workers. */
+static size_t find_host(const struct xd_upload *u, struct xd_span host)
+{
+    size_t i = 0;
+
+    while (i < u->n_workers &&
+           !are_equal(xd_store_host(u->workers[i].store), host))
+        i++;
+    return i;
+}
+
+int64_t xd_upload_set_hosts(struct xd_upload *u, struct xd_error *err)
+{
+    size_t *hosts = xd_alloc(u->n_workers + 1, sizeof *hosts);
+    int64_t n = 0;
+    int rc;
+
+    if (!hosts)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < u->n_workers; i++) {
+        hosts[i] = find_host(u, xd_store_host(u->workers[i].store));
+        n += hosts[i] == i;
+    }
+    rc = xd_plan_set_hosts(u->plan, hosts, err);
+    xd_free(hosts);
+    return rc < 0 ? rc : n;
+}
+
+/* ---- all of a file ---- */
+
+int xd_upload_add_shard(struct xd_upload *u, size_t stripe, unsigned number,
+                        unsigned wanted, struct xd_error *err)
+{
+    const struct xd_range range =
+        xd_upload_line_shard(&u->line, stripe, number);
+    const uint64_t length = xd_range_length(range);
+
+    if (length == 0)
+        return 0;
+    u->bytes_total += length * wanted;
+    if (number >= u->line.stripes[stripe].k)
+        u->parity_bytes += length * wanted;
+    return xd_plan_add(u->plan, range, wanted, err);
+}
+
+int xd_upload_plan_shards(struct xd_upload *u, struct xd_error *err)
+{
+    const unsigned n = u->coding.k + u->coding.m;
+    const int64_t n_hosts = xd_upload_set_hosts(u, err);
+    int rc = n_hosts < 0 ? (int)n_hosts : 0;
+
+    if (rc == 0 && n_hosts < n)
+        return xd_fail(err, XD_E_INVAL,
+                       "the code %u+%u puts the %u shards of a stripe on as "
+                       "many hosts, and the stores that are given are on %u",
+                       u->coding.k, u->coding.m, n, (unsigned)n_hosts);
+    for (size_t s = 0; rc == 0 && s < u->line.n; s++) {
+        rc = xd_plan_begin_group(u->plan, err);
+        for (unsigned i = 0; rc == 0 && i < n; i++)
+            rc = xd_upload_add_shard(u, s, i, 1, err);
+    }
+    xd_plan_end_group(u->plan);
+    return rc;
+}
+
+/* ---- which hosts may not get a shard ---- */
+
+static struct xd_span host_of(const struct xd_upload *u,
+                              const struct xd_model_file *f, size_t place)
+{
+    const size_t store = xd_upload_store_of(u, f, place);
+
+    return store < u->n_workers ? xd_store_host(u->workers[store].store)
+                                : xd_url_host(&f->urls[place]);
+}
+
+/* The host of ours that alone has all replicas of the extent; or n_workers. */
+static size_t only_host(const struct xd_upload *u,
+                        const struct xd_model_file *f,
+                        const struct xd_model_extent *e, const bool *bad)
+{
+    struct xd_span only = xd_span(NULL, 0);
+    bool has_one = false;
+
+    for (size_t i = 0; i < e->n_replicas; i++) {
+        const size_t place = e->first_replica + i;
+        struct xd_span host;
+
+        if (bad && bad[place])
+            continue;
+        host = host_of(u, f, place);
+        if (has_one && !are_equal(host, only))
+            return u->n_workers;
+        only = host;
+        has_one = true;
+    }
+    return has_one ? find_host(u, only) : u->n_workers;
+}
+
+/* If such a host is lost, so are bytes of the stripe. */
+void xd_upload_forbid_data(struct xd_upload *u, const struct xd_model_file *f,
+                           size_t stripe, const bool *bad)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const struct xd_range bytes = {s->offset, s->offset + s->length};
+
+    for (size_t i = 0; i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+        const struct xd_range extent = {e->offset, e->offset + e->length};
+        size_t host;
+
+        if (extent.begin >= bytes.end)
+            return;
+        if (xd_range_is_empty(xd_range_clip(extent, bytes)))
+            continue;
+        host = only_host(u, f, e, bad);
+        if (host < u->n_workers)
+            xd_plan_forbid_host(u->plan, host);
+    }
+}
+
+size_t xd_upload_store_of_parity(const struct xd_upload *u,
+                                 const struct xd_model_shard_replica *r)
+{
+    const char *manage = r->manage ? r->manage : xd_stripe_replica(r).url;
+    size_t i = 0;
+
+    while (i < u->n_workers && !xd_store_has(u->workers[i].store, manage))
+        i++;
+    return i;
+}
+
+/* Of ours; or n_workers. */
+static size_t host_of_parity(const struct xd_upload *u,
+                             const struct xd_model_shard_replica *r)
+{
+    const size_t store = xd_upload_store_of_parity(u, r);
+
+    return find_host(u, store < u->n_workers
+                            ? xd_store_host(u->workers[store].store)
+                            : xd_url_host(&r->url));
+}
+
+void xd_upload_forbid_parity(struct xd_upload *u, size_t stripe,
+                             const bool *bad_parity)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+
+    for (size_t i = 0; i < s->n_replicas; i++) {
+        const size_t host = host_of_parity(u, &s->replicas[i]);
+
+        if (host < u->n_workers &&
+            !(bad_parity && bad_parity[s->first_place + i]))
+            xd_plan_forbid_host(u->plan, host);
+    }
+}
+
+bool xd_upload_has_parity(const struct xd_upload *u, size_t store,
+                          size_t stripe, const bool *bad_parity)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const size_t host = find_host(u, xd_store_host(u->workers[store].store));
+
+    for (size_t i = 0; i < s->n_replicas; i++) {
+        if (!(bad_parity && bad_parity[s->first_place + i]) &&
+            host_of_parity(u, &s->replicas[i]) == host)
+            return true;
+    }
+    return false;
+}
+
+/* ---- parity for what is there ---- */
+
+/* How many shards of parity have no replica. */
+static unsigned count_missing(const struct xd_model_stripe *s)
+{
+    return s->n - s->k - xd_stripe_n_losses(s);
+}
+
+static bool lacks_parity(const struct xd_model_file *f)
+{
+    for (size_t i = 0; i < f->rare->n_stripes; i++)
+        if (count_missing(&f->rare->stripes[i]) > 0)
+            return true;
+    return false;
+}
+
+int xd_upload_check_parity(const struct xd_upload *u,
+                           const struct xd_model_file *f, bool goes_on,
+                           struct xd_error *err)
+{
+    const struct xd_model_stripe *first = f->rare->stripes;
+
+    if (u->coding.k == 0 || f->rare->n_stripes == 0)
+        return 0;
+    if (!is_code(u, first))
+        return xd_fail(err, XD_E_STATE,
+                       "%s: it has parity with the code %u+%u, and gets none "
+                       "with another",
+                       u->file_name, first->k, first->n - first->k);
+    if (!goes_on && !lacks_parity(f))
+        return xd_fail(err, XD_E_STATE, "%s: it has parity already",
+                       u->file_name);
+    return 0;
+}
+
+/* Whether the shard has replicas, and none on a store of ours. */
+static bool is_elsewhere(const struct xd_upload *u,
+                         const struct xd_model_stripe *s, unsigned number)
+{
+    const struct xd_model_shard *shard = xd_stripe_shard(s, number);
+
+    if (!shard || shard->n_replicas == 0)
+        return false;
+    for (size_t i = 0; i < shard->n_replicas; i++)
+        if (xd_upload_store_of_parity(
+                u, &s->replicas[shard->first_replica + i]) < u->n_workers)
+            return false;
+    return true;
+}
+
+static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
+                       size_t stripe, struct xd_error *err)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const unsigned missing = count_missing(s);
+    int rc = xd_plan_begin_group(u->plan, err);
+
+    if (rc < 0)
+        return rc;
+    xd_upload_forbid_data(u, f, stripe, NULL);
+    xd_upload_forbid_parity(u, stripe, NULL);
+    if (xd_plan_n_hosts(u->plan) < missing)
+        return xd_fail(err, XD_E_INVAL,
+                       "stripe %llu: %u shards of parity need as many hosts "
+                       "that have no other shard of it, and are not the only "
+                       "ones to have some of its bytes: the stores that are "
+                       "given are on %zu such",
+                       (ull)s->number, missing, xd_plan_n_hosts(u->plan));
+    for (unsigned i = s->k; rc == 0 && i < s->n; i++)
+        if (!is_elsewhere(u, s, i))
+            rc = xd_upload_add_shard(u, stripe, i, 1, err);
+    return rc;
+}
+
+int xd_upload_plan_parity(struct xd_upload *u, const struct xd_model_file *f,
+                          struct xd_error *err)
+{
+    const int64_t n_hosts = xd_upload_set_hosts(u, err);
+    int rc = n_hosts < 0 ? (int)n_hosts : 0;
+
+    for (size_t i = 0; rc == 0 && i < u->line.n; i++)
+        rc = plan_stripe(u, f, i, err);
+    xd_plan_end_group(u->plan);
+    return rc;
+}
+
+/* ---- what is there ---- */
+
+static void count_shard(struct xd_upload *u, size_t stripe,
+                        const struct xd_model_shard *shard)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const size_t extent = xd_plan_find(
+        u->plan, xd_upload_line_shard(&u->line, stripe, shard->number).begin);
+
+    for (size_t i = 0; extent != XD_PLAN_NONE && i < shard->n_replicas; i++) {
+        const struct xd_model_shard_replica *r =
+            &s->replicas[shard->first_replica + i];
+        const size_t store = xd_upload_store_of_parity(u, r);
+
+        if (store < u->n_workers)
+            xd_upload_count_extent(u, extent, shard->sha256, store);
+    }
+}
+
+void xd_upload_count_shards(struct xd_upload *u)
+{
+    for (size_t i = 0; i < u->line.n; i++) {
+        const struct xd_model_stripe *s = &u->line.stripes[i];
+
+        for (size_t k = 0; k < s->n_shards; k++)
+            if (s->shards[k].number >= s->k)
+                count_shard(u, i, &s->shards[k]);
+    }
+}
