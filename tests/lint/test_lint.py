@@ -121,6 +121,7 @@ def test_a_command_that_looks_inside_would_be_found(tmp_path):
     ("manifest", "base/range.h", "io/transport.h"),
     ("ledger", "base/range.h", "os/thread.h"),
     ("code", "base/error.h", "os/thread.h"),
+    ("circus", "base/rate.h", "os/thread.h"),
     ("mesh", "base/url.h", "os/thread.h"),
     ("sched", "ledger/ledger.h", "os/thread.h"),
     ("session", "sched/sched.h", "os/thread.h"),
@@ -429,6 +430,7 @@ def allowed(layer):
 @pytest.mark.plain
 @pytest.mark.parametrize("layer, below", [("base", []), ("ledger", ["base"]),
                                           ("code", ["base"]),
+                                          ("circus", ["base"]),
                                           ("mesh", ["base"]),
                                           ("sched", ["base", "ledger"]),
                                           ("session", ["base", "ledger", "sched"]),
