@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "serve/listener.h"
+#include "http/listener.h"
 
 #include <errno.h>
 #include <stdio.h>
