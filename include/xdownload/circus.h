@@ -93,12 +93,11 @@ XD_API void xd_circus_leave(struct xd_circus *c,
                             struct xd_circus_client *client, uint64_t now_us);
 
 /* It has asked for the bytes from `begin` to before `end`.  Up to `active_bytes`
- * they count as sent from now on, so that xd_circus_next() gives others; of more,
- * those that are sent. */
-XD_API void xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
+ * they count as sent from now on, so that xd_circus_next() gives others: returns
+ * true, and xd_circus_drop() takes back what is not sent after all, because the
+ * connection has ended.  Of more, those count that are sent. */
+XD_API bool xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
                           uint64_t begin, uint64_t end);
-
-/* They will not be sent after all: the connection has ended. */
 XD_API void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,
                            uint64_t begin, uint64_t end);
 

@@ -126,11 +126,13 @@ void xd_circus_leave(struct xd_circus *c, struct xd_circus_client *client,
         xd_circus_clients_forget(&c->clients, client);
 }
 
-void xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
+bool xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
                    uint64_t begin, uint64_t end)
 {
-    if (begin < end && end - begin <= c->active)
-        xd_block_set_add(&client->sent, begin, end);
+    if (begin >= end || end - begin > c->active)
+        return false;
+    xd_block_set_add(&client->sent, begin, end);
+    return true;
 }
 
 void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,

@@ -198,7 +198,7 @@ START_TEST(bytes_that_are_asked_for_are_not_given_twice)
     struct xd_circus_client *c = enter(1);
 
     send_to(c, 0, MIB);
-    xd_circus_ask(circus, c, MIB, 3 * MIB);
+    ck_assert(xd_circus_ask(circus, c, MIB, 3 * MIB));
     ck_assert_uint_eq(next_of(c), 3 * MIB);
     xd_circus_drop(circus, c, 2 * MIB, 3 * MIB);
     ck_assert_uint_eq(next_of(c), 2 * MIB);
@@ -211,9 +211,10 @@ START_TEST(of_a_long_request_only_what_is_sent_counts)
     struct xd_circus_client *c = enter(1);
 
     send_to(c, 0, MIB);
-    xd_circus_ask(circus, c, MIB, ACTIVE + MIB + 1);
+    ck_assert(!xd_circus_ask(circus, c, MIB, ACTIVE + MIB + 1));
+    ck_assert(!xd_circus_ask(circus, c, MIB, MIB));
     ck_assert_uint_eq(next_of(c), MIB);
-    xd_circus_ask(circus, c, MIB, ACTIVE + MIB);
+    ck_assert(xd_circus_ask(circus, c, MIB, ACTIVE + MIB));
     ck_assert_uint_eq(next_of(c), ACTIVE + MIB);
 }
 END_TEST
