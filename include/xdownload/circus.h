@@ -18,7 +18,7 @@
  *
  * Nothing is read or sent here, and time is an argument: a server reports what it
  * sends, and asks.  What a client says of itself is bounded in what it can do: so many
- * clients are known, each in a few KiB, and one that is sent a byte moves the front
+ * clients are known, each in 9 KiB at most, and one that is sent a byte moves the front
  * by four of them at most.
  */
 #ifndef XDOWNLOAD_CIRCUS_H
@@ -35,8 +35,7 @@ struct xd_circus_client; /* one of its clients */
 /* 0 stands for the default, which is the paper's where it has one. */
 struct xd_circus_rules {
     size_t struct_size;    /* set by the caller */
-    uint64_t block_bytes;  /* unit of what is sent; 64 KiB; so much more that
-                                 a file has 32768 blocks at most */
+    uint64_t block_bytes;  /* what is next ends at a multiple of it; 64 KiB */
     uint64_t active_bytes; /* behind the front, in memory; 16 MiB, and half of
                                  the file at most */
     uint64_t leapfront_bytes; /* how far ahead of the front a client moves it;
@@ -111,8 +110,7 @@ XD_API void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
 
 /*
  * The bytes that it is best sent next: it misses them, and they are in memory, or
- * are read next.  At least a block, if so much is missing there, and no more than
- * can be sent to it, as fast as it was so far, before the front has moved so far
+ * are read next.  At least to the end of a block, and no more than can be sent to it, as fast as it was so far, before the front has moved so far
  * that they leave memory; at most a quarter of `active_bytes`.
  * Returns false if it misses nothing.
  */

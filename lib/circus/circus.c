@@ -45,18 +45,11 @@ static uint64_t or_default(uint64_t given, uint64_t otherwise)
     return given != 0 ? given : otherwise;
 }
 
-static uint64_t block_for(uint64_t size, uint64_t block)
-{
-    while (xd_block_set_n(size, block) > XD_BLOCK_SET_MOST)
-        block *= 2;
-    return block;
-}
-
 /* In a short file the client that is farthest behind is not taken for one that is
  * ahead: the two distances that count are together no more than its size. */
 static void set_rules(struct xd_circus *c, const struct xd_circus_rules *r)
 {
-    c->block = block_for(c->size, or_default(r->block_bytes, BLOCK_BYTES));
+    c->block = or_default(r->block_bytes, BLOCK_BYTES);
     c->active = least(or_default(r->active_bytes, ACTIVE_BYTES), c->size / 2);
     c->leapfront = least(or_default(r->leapfront_bytes,
                                     or_default(r->active_bytes, ACTIVE_BYTES)),
@@ -105,11 +98,11 @@ struct xd_circus_client *xd_circus_enter(struct xd_circus *c, uint64_t id,
                                          uint64_t now_us)
 {
     struct xd_circus_client *client =
-        xd_circus_clients_find(&c->clients, id, c->size, c->block, now_us);
+        xd_circus_clients_find(&c->clients, id, now_us);
 
     if (client == NULL)
         return NULL;
-    if (c->clients.n == 1 && client->sent.n_set == 0)
+    if (c->clients.n == 1 && client->sent.n == 0)
         c->front = c->warm = 0; /* of clients that have gone */
     client->n_requests++;
     client->seen = now_us;
@@ -122,24 +115,26 @@ void xd_circus_leave(struct xd_circus *c, struct xd_circus_client *client,
     if (client == NULL)
         return;
     client->seen = now_us;
-    if (--client->n_requests == 0 && client->sent.n_set == client->sent.n)
+    if (--client->n_requests == 0 && client->sent.bytes == c->size)
         xd_circus_clients_forget(&c->clients, client);
 }
 
 bool xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
                    uint64_t begin, uint64_t end)
 {
+    end = least(end, c->size);
     if (begin >= end || end - begin > c->active)
         return false;
-    xd_block_set_add(&client->sent, begin, end);
+    xd_circus_client_add(client, (struct xd_range){begin, end});
     return true;
 }
 
 void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,
                     uint64_t begin, uint64_t end)
 {
-    (void)c;
-    xd_block_set_remove(&client->sent, begin, end);
+    end = least(end, c->size);
+    if (begin < end)
+        xd_circus_client_remove(client, (struct xd_range){begin, end});
 }
 
 /* How far `to` is ahead of `from`, round the file. */
@@ -190,7 +185,7 @@ void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
         return;
     client->seen = now_us;
     client->cursor = end % c->size;
-    xd_block_set_add(&client->sent, begin, end);
+    xd_circus_client_add(client, (struct xd_range){begin, end});
     xd_rate_add(&client->rate, now_us, end - begin);
     if (c->clients.n == 1 && !is_near(c, client->cursor)) {
         c->front = begin; /* there is no other that it could leave behind */
@@ -202,8 +197,7 @@ void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
 static bool is_independent(const struct xd_circus *c,
                            const struct xd_circus_client *client)
 {
-    return (double)client->sent.n_set >=
-           c->independent_from * (double)client->sent.n;
+    return (double)client->sent.bytes >= c->independent_from * (double)c->size;
 }
 
 /* Where it goes on: where it is, or at the midpoint. */
@@ -242,22 +236,35 @@ static uint64_t bytes_in_time(struct xd_circus *c,
     return (uint64_t)((double)room / faster);
 }
 
+/* What it misses from `at` on, and then from the beginning; empty: nothing. */
+static struct xd_range next_missing(const struct xd_circus *c,
+                                    const struct xd_circus_client *client,
+                                    uint64_t at)
+{
+    const struct xd_range found =
+        xd_rangeset_next_gap(&client->sent, (struct xd_range){at, c->size});
+
+    return xd_range_is_empty(found)
+               ? xd_rangeset_next_gap(&client->sent, (struct xd_range){0, at})
+               : found;
+}
+
+/* It ends where a block does, with the first after it begins at the latest. */
 bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
                     uint64_t now_us, uint64_t *out_begin, uint64_t *out_end)
 {
-    const uint64_t place = next_place(c, client);
-    const size_t here = (size_t)(place / c->block);
-    const size_t i = xd_block_set_next_missing(&client->sent, here);
+    const struct xd_range missing =
+        next_missing(c, client, next_place(c, client));
 
-    if (i == client->sent.n)
+    if (xd_range_is_empty(missing))
         return false;
-    const uint64_t begin = i == here ? place : i * c->block;
-    const uint64_t last =
-        (begin + bytes_in_time(c, client, begin, now_us)) / c->block;
-    size_t end = (size_t)least(last, client->sent.n);
-    end = end > i ? xd_block_set_next(&client->sent, i, end) : i + 1;
-    *out_begin = begin;
-    *out_end = least(end * c->block, c->size);
+    uint64_t end =
+        missing.begin + bytes_in_time(c, client, missing.begin, now_us);
+    end = end / c->block * c->block;
+    if (end <= missing.begin)
+        end = (missing.begin / c->block + 1) * c->block;
+    *out_begin = missing.begin;
+    *out_end = least(end, missing.end);
     return true;
 }
 

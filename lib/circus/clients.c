@@ -5,12 +5,17 @@
 
 #include "base/alloc.h"
 
+/* 8 KiB, with the one more that is there for a moment.  A client that is 30 times slower than the front, and so is sent 280 KiB
+ * of every 8 MiB that pass, has 64 for each round of half a gigabyte. */
+#define RANGES_MOST 511
+
 static void unlink_at(struct xd_circus_clients *k, struct xd_circus_client **at)
 {
     struct xd_circus_client *client = *at;
 
     *at = client->next;
     k->n--;
+    xd_rangeset_fini(&client->sent);
     xd_free(client);
 }
 
@@ -49,36 +54,26 @@ static struct xd_circus_client *least_of(const struct xd_circus_clients *k)
 
     for (struct xd_circus_client *c = k->first; c != NULL; c = c->next)
         if (c->n_requests == 0 &&
-            (least == NULL || c->sent.n_set <= least->sent.n_set))
+            (least == NULL || c->sent.bytes <= least->sent.bytes))
             least = c;
     return least;
 }
 
-/* The bits lie behind the client. */
-static struct xd_circus_client *add(struct xd_circus_clients *k, uint64_t id,
-                                    uint64_t size, uint64_t block)
+static struct xd_circus_client *add(struct xd_circus_clients *k, uint64_t id)
 {
-    const size_t n = (size_t)xd_block_set_n(size, block);
-    struct xd_circus_client *c =
-        xd_alloc(1, sizeof *c + xd_block_set_words(n) * sizeof *c->sent.bits);
+    struct xd_circus_client *c = xd_alloc(1, sizeof *c);
 
     if (c == NULL)
         return NULL;
-    *c = (struct xd_circus_client){
-        .next = k->first,
-        .id = id,
-        .sent = {.size = size,
-                 .block = block,
-                 .n = n,
-                 .bits = (uint64_t *)(void *)(c + 1)}};
+    c->id = id;
+    c->next = k->first;
     k->first = c;
     k->n++;
     return c;
 }
 
 struct xd_circus_client *xd_circus_clients_find(struct xd_circus_clients *k,
-                                                uint64_t id, uint64_t size,
-                                                uint64_t block, xd_usec now)
+                                                uint64_t id, xd_usec now)
 {
     struct xd_circus_client *c = k->first;
 
@@ -92,5 +87,42 @@ struct xd_circus_client *xd_circus_clients_find(struct xd_circus_clients *k,
             return NULL;
         xd_circus_clients_forget(k, c);
     }
-    return add(k, id, size, block);
+    return add(k, id);
+}
+
+static uint64_t gap_behind(const struct xd_rangeset *s, size_t i)
+{
+    return s->ranges[i + 1].begin - s->ranges[i].end;
+}
+
+static void close_shortest_gap(struct xd_rangeset *s)
+{
+    size_t shortest = 0;
+
+    for (size_t i = 1; i + 1 < s->n; i++)
+        if (gap_behind(s, i) < gap_behind(s, shortest))
+            shortest = i;
+    /* Two ranges become one: that takes no memory. */
+    (void)xd_rangeset_add(s, (struct xd_range){s->ranges[shortest].end,
+                                               s->ranges[shortest + 1].begin});
+}
+
+static void bound(struct xd_circus_client *client)
+{
+    while (client->sent.n > RANGES_MOST)
+        close_shortest_gap(&client->sent);
+}
+
+void xd_circus_client_add(struct xd_circus_client *client,
+                          struct xd_range bytes)
+{
+    (void)xd_rangeset_add(&client->sent, bytes);
+    bound(client);
+}
+
+void xd_circus_client_remove(struct xd_circus_client *client,
+                             struct xd_range bytes)
+{
+    (void)xd_rangeset_remove(&client->sent, bytes);
+    bound(client);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The clients of a file that are known: a list, of which each look-up goes through
- * all, as the block selection of the paper does.
+ * all, as the block selection of the paper does.  What each was sent is bounded in
+ * memory: where it has too many gaps, the shortest count as sent.
  */
 #ifndef XD_CIRCUS_CLIENTS_H
 #define XD_CIRCUS_CLIENTS_H
 
 #include <stdint.h>
 
+#include "base/range.h"
 #include "base/rate.h"
 #include "base/time.h"
-#include "circus/block_set.h"
 
 struct xd_circus_client {
     struct xd_circus_client *next;
@@ -21,7 +22,7 @@ struct xd_circus_client {
     uint64_t leap_credit; /* bytes by which it may move the front beyond those
                              that it is sent */
     struct xd_rate rate;
-    struct xd_block_set sent;
+    struct xd_rangeset sent; /* or asked for; at most so many ranges */
 };
 
 struct xd_circus_clients {
@@ -33,8 +34,13 @@ struct xd_circus_clients {
 /* The client `id`, which is added if it is not known; NULL without memory, or if
  * as many as there may be have requests. */
 struct xd_circus_client *xd_circus_clients_find(struct xd_circus_clients *k,
-                                                uint64_t id, uint64_t size,
-                                                uint64_t block, xd_usec now);
+                                                uint64_t id, xd_usec now);
+
+/* These bytes were sent to it, or are not.  Without memory nothing changes. */
+void xd_circus_client_add(struct xd_circus_client *client,
+                          struct xd_range bytes);
+void xd_circus_client_remove(struct xd_circus_client *client,
+                             struct xd_range bytes);
 
 /* Those without requests for too long. */
 void xd_circus_clients_forget_old(struct xd_circus_clients *k, xd_usec now);

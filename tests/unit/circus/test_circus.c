@@ -181,6 +181,37 @@ START_TEST(what_a_client_has_is_left_out)
 }
 END_TEST
 
+START_TEST(what_is_next_begins_with_the_first_byte_that_is_missing)
+{
+    struct xd_circus_client *c = enter(1);
+
+    xd_circus_send(circus, c, 0, 3000000, now);
+    xd_circus_ask(circus, c, 3000001, 4000000);
+    ck_assert_uint_eq(next_of(c), 3000000);
+    ck_assert_uint_eq(next_length(c), 1);
+    xd_circus_send(circus, c, 3000000, 3000001, now);
+    ck_assert_uint_eq(next_of(c), 4000000);
+    ck_assert_uint_eq((4000000 + next_length(c)) % BLOCK, 0);
+}
+END_TEST
+
+/* A client that asks for every other byte. */
+START_TEST(of_too_many_gaps_the_shortest_count_as_sent)
+{
+    struct xd_circus_client *c = enter(1);
+
+    xd_circus_send(circus, c, 0, 1, now);
+    for (uint64_t i = 1; i < 600; i++)
+        xd_circus_send(circus, c, i * 1000 + i, i * 1000 + i + 1, now);
+    xd_circus_send(circus, c, SIZE - 1, SIZE, now);
+    /* Of gaps of 1000 the first have gone. */
+    ck_assert_uint_gt(next_of(c), 1);
+    ck_assert_uint_eq(next_length(c), 1000);
+    ck_assert_uint_eq(next_of(c) % 1001, 1);
+    ck_assert_uint_eq(next_of(c), 90 * 1001 + 1);
+}
+END_TEST
+
 START_TEST(what_was_left_out_comes_in_another_round)
 {
     struct xd_circus_client *c = enter(1);
@@ -503,6 +534,8 @@ int main(void)
     tcase_add_test(t, a_client_that_comes_later_begins_at_the_midpoint);
     tcase_add_test(t, distances_go_over_the_end_of_the_file);
     tcase_add_test(t, what_a_client_has_is_left_out);
+    tcase_add_test(t, what_is_next_begins_with_the_first_byte_that_is_missing);
+    tcase_add_test(t, of_too_many_gaps_the_shortest_count_as_sent);
     tcase_add_test(t, what_was_left_out_comes_in_another_round);
     tcase_add_test(t, bytes_that_are_asked_for_are_not_given_twice);
     tcase_add_test(t, of_a_long_request_only_what_is_sent_counts);
