@@ -2,6 +2,7 @@
 #include "http/answer.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,8 @@ static const char *sentence(unsigned status)
         return "Only GET and HEAD are understood.\n";
     case MHD_HTTP_RANGE_NOT_SATISFIABLE:
         return "The range lies behind the end of the file.\n";
+    case MHD_HTTP_PRECONDITION_FAILED:
+        return "The file is not the one that was asked for.\n";
     case MHD_HTTP_BAD_GATEWAY:
         return "The file could not be obtained.\n";
     case MHD_HTTP_CONFLICT:
@@ -108,6 +111,43 @@ struct answer answer_options(void)
     return a;
 }
 
+static bool is_date_of(const struct answer_file *f, const char *date)
+{
+    return f->modified != NULL && strcmp(date, f->modified) == 0;
+}
+
+unsigned answer_condition(struct MHD_Connection *c, const struct answer_file *f)
+{
+    const char *match = answer_asked(c, MHD_HTTP_HEADER_IF_MATCH);
+    const char *none = answer_asked(c, MHD_HTTP_HEADER_IF_NONE_MATCH);
+    const char *since = answer_asked(c, MHD_HTTP_HEADER_IF_MODIFIED_SINCE);
+    const char *before = answer_asked(c, MHD_HTTP_HEADER_IF_UNMODIFIED_SINCE);
+
+    if (match != NULL ? !http_lists_tag(match, f->etag, false)
+                      : before != NULL && !is_date_of(f, before))
+        return MHD_HTTP_PRECONDITION_FAILED;
+    if (none != NULL ? http_lists_tag(none, f->etag, true)
+                     : since != NULL && is_date_of(f, since))
+        return MHD_HTTP_NOT_MODIFIED;
+    return 0;
+}
+
+static void add_validators(struct MHD_Response *r, const struct answer_file *f)
+{
+    answer_header(r, MHD_HTTP_HEADER_ETAG, f->etag);
+    if (f->modified != NULL)
+        answer_header(r, MHD_HTTP_HEADER_LAST_MODIFIED, f->modified);
+}
+
+struct answer answer_unsent(unsigned status, const struct answer_file *f)
+{
+    const struct answer a = answer_status(status);
+
+    if (a.response != NULL)
+        add_validators(a.response, f);
+    return a;
+}
+
 enum http_range answer_range(struct MHD_Connection *c,
                              const struct answer_file *f, uint64_t *out_begin,
                              uint64_t *out_end)
@@ -116,21 +156,19 @@ enum http_range answer_range(struct MHD_Connection *c,
     const char *if_range = answer_asked(c, MHD_HTTP_HEADER_IF_RANGE);
 
     if (if_range != NULL && strcmp(if_range, f->etag) != 0 &&
-        (f->modified == NULL || strcmp(if_range, f->modified) != 0))
+        !is_date_of(f, if_range))
         return HTTP_RANGE_NONE;
     return http_range(range, f->size, out_begin, out_end);
 }
 
 struct answer answer_outside(const struct answer_file *f)
 {
-    const struct answer a = answer_status(MHD_HTTP_RANGE_NOT_SATISFIABLE);
+    const struct answer a = answer_unsent(MHD_HTTP_RANGE_NOT_SATISFIABLE, f);
     char range[60];
 
     snprintf(range, sizeof range, "bytes */%" PRIu64, f->size);
-    if (a.response != NULL) {
+    if (a.response != NULL)
         answer_header(a.response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
-        answer_header(a.response, MHD_HTTP_HEADER_ETAG, f->etag);
-    }
     return a;
 }
 
@@ -141,9 +179,7 @@ struct answer answer_part(const struct answer_file *f, enum http_range kind,
 
     answer_header(r, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
     answer_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, f->type);
-    answer_header(r, MHD_HTTP_HEADER_ETAG, f->etag);
-    if (f->modified != NULL)
-        answer_header(r, MHD_HTTP_HEADER_LAST_MODIFIED, f->modified);
+    add_validators(r, f);
     answer_header(r, "X-Content-Type-Options", "nosniff");
     if (kind != HTTP_RANGE_SOME)
         return (struct answer){MHD_HTTP_OK, r};

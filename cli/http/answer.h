@@ -51,6 +51,14 @@ struct answer_file {
     const char *modified; /* as Last-Modified has it; or NULL: not said */
 };
 
+/* 304 or 412, if the request is made only of another state of the file, or of
+ * this one; else 0.  Dates are compared for equality: they come from here. */
+unsigned answer_condition(struct MHD_Connection *c,
+                          const struct answer_file *f);
+
+/* Without a body: 304 or 412 of a file. */
+struct answer answer_unsent(unsigned status, const struct answer_file *f);
+
 /* The range that is asked of a file which has not changed since the client saw
  * it. */
 enum http_range answer_range(struct MHD_Connection *c,

@@ -10,19 +10,19 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "common/words.h"
 #include "http/timeouts.h"
 
-/* The library leaves half of the descriptors to others, of which half are the
- * clients'. */
-#define CONNECTIONS_SHARE 4
-
 /* Without a request, and for one to be complete: a client that sends a byte now
  * and then keeps its place no longer than one that sends none. */
 #define IDLE_S 30
+
+/* Of a connection, for the heads of its request and its answer: where it has a
+ * thread of its own; and of a pool, where there are many. */
+#define OWN_MEMORY ((size_t)32 << 10)
+#define POOL_MEMORY ((size_t)8 << 10)
 
 struct http_server {
     /* Constant after start(). */
@@ -32,6 +32,7 @@ struct http_server {
     struct timeouts *timeouts;
 
     atomic_uint_least64_t n_connections; /* ever */
+    atomic_uint n_open;
 };
 
 struct http_connection {
@@ -139,11 +140,13 @@ static void connected(void *user, struct MHD_Connection *c, void **context,
     struct http_connection *own = *context;
 
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        atomic_fetch_sub(&s->n_open, 1);
         if (own != NULL)
             timeouts_remove(s->timeouts, own->timeout);
         free(own);
         return;
     }
+    atomic_fetch_add(&s->n_open, 1);
     *context = own = malloc(sizeof *own);
     if (own == NULL)
         return;
@@ -178,6 +181,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c,
                               s->how.answering_s);
     const char *host = answer_asked(c, MHD_HTTP_HEADER_HOST);
     const struct http_request r = {
+        .server = s,
         .connection = c,
         .host = host != NULL ? host : s->listener.authority,
         .number = context->number,
@@ -206,16 +210,6 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
                               (unsigned)IDLE_S);
 }
 
-static unsigned most_connections(unsigned most)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur / CONNECTIONS_SHARE >= most)
-        return most;
-    return (unsigned)limit.rlim_cur / CONNECTIONS_SHARE;
-}
-
 /* The pool takes what the system has to wait for many sockets at once. */
 static struct MHD_Daemon *start_daemon(struct http_server *s)
 {
@@ -227,7 +221,9 @@ static struct MHD_Daemon *start_daemon(struct http_server *s)
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC | waiting, 0, NULL, NULL,
         handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener.fd,
         MHD_OPTION_THREAD_POOL_SIZE, s->how.threads,
-        MHD_OPTION_CONNECTION_LIMIT, most_connections(s->how.most),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        s->how.threads == 0 ? OWN_MEMORY : POOL_MEMORY,
+        MHD_OPTION_CONNECTION_LIMIT, s->how.most,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         s->listener.is_loopback ? 0U : s->how.most_each,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S,
@@ -269,10 +265,7 @@ struct http_server *http_server_start(const struct http_serving *how)
 
 unsigned http_server_connections(const struct http_server *s)
 {
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-
-    return info != NULL ? info->num_connections : 0;
+    return atomic_load(&s->n_open);
 }
 
 void http_server_stop(struct http_server *s)

@@ -18,6 +18,7 @@
 struct http_server;
 
 struct http_request {
+    const struct http_server *server;
     struct MHD_Connection *connection;
     uint64_t number;  /* of the connection, of all that there were; from 1 */
     const char *path; /* decoded */
@@ -30,7 +31,7 @@ struct http_serving {
     const struct listener *listener;
     const char
         *origin;   /* may read the answers; "*": every page; NULL: no other */
-    unsigned most; /* connections, if there are descriptors for as many */
+    unsigned most; /* connections */
     unsigned most_each; /* of these for one address, if others than this machine
                            can come */
     unsigned answering_s; /* a client may take nothing of an answer so long */
@@ -56,6 +57,7 @@ struct http_server *http_server_start(const struct http_serving *how);
 /* Whether the page that asks, if one does, is ours. */
 bool http_is_own_page(struct MHD_Connection *c);
 
+/* Connections that are open. */
 unsigned http_server_connections(const struct http_server *s);
 
 /* End it, and all connections, of which none may be suspended.  Blocks: for less

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "common/words.h"
 #include "http/server.h"
@@ -18,6 +19,10 @@
 /* A browser takes six for a site, a player up to nine. */
 #define CONNECTIONS_MAX 200
 #define CONNECTIONS_EACH 32
+
+/* The library leaves half of the descriptors to others, of which half are the
+ * clients'. */
+#define CONNECTIONS_SHARE 4
 
 /* While an answer is under way: a player may pause so long. */
 #define ANSWERING_S 3600
@@ -87,13 +92,23 @@ static void free_parts(struct server *s)
     disconnects_free(s->disconnects);
 }
 
+static unsigned most_connections(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur / CONNECTIONS_SHARE >= CONNECTIONS_MAX)
+        return CONNECTIONS_MAX;
+    return (unsigned)limit.rlim_cur / CONNECTIONS_SHARE;
+}
+
 static struct http_server *start_http(struct server *s,
                                       const struct listener *l,
                                       const char *origin)
 {
     const struct http_serving how = {.listener = l,
                                      .origin = origin,
-                                     .most = CONNECTIONS_MAX,
+                                     .most = most_connections(),
                                      .most_each = CONNECTIONS_EACH,
                                      .answering_s = ANSWERING_S,
                                      .answer = answer_request,

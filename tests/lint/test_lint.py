@@ -62,6 +62,7 @@ COMMAND_USES = {
     "check": ["common", "args", "put"], "make": ["common", "args"],
     "http": ["common", "args"],
     "serve": ["common", "args", "http", "trace"],
+    "depot": ["common", "args", "http"],
     "play": ["common", "args", "http", "serve", "trace"],
     "bench": ["common", "args", "play", "trace"],
     "put": ["common", "args", "report"], "upkeep": ["common", "args"],
