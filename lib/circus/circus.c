@@ -164,7 +164,7 @@ static void follow(struct xd_circus *c, struct xd_circus_client *client,
         least(client->leap_credit + bytes * (BYTES_PER_SENT - 1), c->leapfront);
     if (ahead == 0 || ahead >= c->leapfront)
         return;
-    if (!c->leaps_freely && leap > client->leap_credit)
+    if (!c->leaps_freely && c->clients.n > 1 && leap > client->leap_credit)
         return;
     client->leap_credit -= least(leap, client->leap_credit);
     move_front(c, client->cursor, now);
@@ -224,7 +224,7 @@ static uint64_t bytes_in_time(struct xd_circus *c,
                               xd_usec now)
 {
     const uint64_t behind = distance(c, at, c->front);
-    const uint64_t room = behind < c->active ? c->active - behind : c->active;
+    const uint64_t room = behind <= c->active ? c->active - behind : c->active;
     const double rate = xd_rate_get(&client->rate, now);
     const uint64_t most = c->active / NEXT_PARTS;
 

@@ -408,6 +408,7 @@ def slow_clients(depot, n, path, stack):
     return clients
 
 
+@pytest.mark.plain
 def test_a_thousand_slow_clients_take_little_memory(lab, folder):
     """And no thread each; others are served meanwhile."""
     with (folder / "large").open("wb") as f:

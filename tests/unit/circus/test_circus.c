@@ -86,6 +86,8 @@ START_TEST(what_makes_no_sense_is_refused)
     rules.independent_from = -0.5;
     ck_assert_int_eq(xd_circus_new(&c, 1, &rules, NULL), XD_E_INVAL);
     rules.independent_from = 1;
+    ck_assert_int_eq(xd_circus_new(&c, 1, &rules, NULL), 0);
+    xd_circus_free(c);
     rules.block_bytes = UINT64_MAX;
     ck_assert_int_eq(xd_circus_new(&c, 1, &rules, NULL), XD_E_INVAL);
     ck_assert_int_eq(xd_circus_new(&c, INT64_MAX, NULL, NULL), 0);
@@ -126,6 +128,7 @@ START_TEST(a_follower_in_the_region_goes_on_where_it_is)
     send_to(fast, 0, ACTIVE + MIB);
     send_to(slow, 0, MIB);
     ck_assert_uint_eq(next_of(slow), MIB);
+    ck_assert_uint_eq(state().n_following, 2);
 }
 END_TEST
 
@@ -163,6 +166,50 @@ START_TEST(distances_go_over_the_end_of_the_file)
     ck_assert_uint_eq(next_of(slow), SIZE - 10 * MIB);
     send_to(third, SIZE - 20 * MIB, SIZE - 13 * MIB);
     ck_assert_uint_eq(next_of(third), SIZE - 4 * MIB);
+}
+END_TEST
+
+START_TEST(a_file_may_be_of_any_size)
+{
+    teardown();
+    begin_with(SIZE + BLOCK + 1, (struct xd_circus_rules){0});
+    struct xd_circus_client *fast = enter(1), *third = enter(2);
+
+    send_to(fast, 0, SIZE + BLOCK + 1);
+    send_to(fast, 0, 4 * MIB);
+    send_to(third, SIZE - 20 * MIB, SIZE - 13 * MIB);
+    ck_assert_uint_eq(state().begin, SIZE + BLOCK + 1 - 12 * MIB);
+    ck_assert_uint_eq(next_of(third), SIZE + BLOCK - 4 * MIB);
+}
+END_TEST
+
+/* 15 MiB ahead is 5 MiB behind. */
+START_TEST(in_a_short_file_the_front_does_not_go_back)
+{
+    teardown();
+    begin_with(20 * MIB, (struct xd_circus_rules){.leaps_freely = true});
+    struct xd_circus_client *fast = enter(1), *slow = enter(2);
+
+    send_to(fast, 0, 8 * MIB);
+    send_to(slow, 0, 3 * MIB);
+    ck_assert_uint_eq(state().end, 8 * MIB);
+    send_to(fast, 8 * MIB, 14 * MIB);
+    ck_assert_uint_eq(state().begin, 4 * MIB);
+    ck_assert_uint_eq(next_of(slow), 9 * MIB);
+}
+END_TEST
+
+START_TEST(what_is_empty_moves_nothing)
+{
+    struct xd_circus_client *c = enter(1);
+
+    send_to(c, 0, MIB);
+    xd_circus_send(circus, c, 5 * MIB, 5 * MIB, now);
+    xd_circus_send(circus, c, SIZE, SIZE + MIB, now);
+    xd_circus_drop(circus, c, 5 * MIB, 5 * MIB);
+    xd_circus_drop(circus, c, 5 * MIB, 4 * MIB);
+    ck_assert_uint_eq(next_of(c), MIB);
+    ck_assert_uint_eq(state().end, MIB);
 }
 END_TEST
 
@@ -209,6 +256,23 @@ START_TEST(of_too_many_gaps_the_shortest_count_as_sent)
     ck_assert_uint_eq(next_length(c), 1000);
     ck_assert_uint_eq(next_of(c) % 1001, 1);
     ck_assert_uint_eq(next_of(c), 90 * 1001 + 1);
+}
+END_TEST
+
+START_TEST(long_gaps_stay)
+{
+    struct xd_circus_client *c = enter(1);
+
+    for (uint64_t i = 0; i < 600; i++)
+        xd_circus_send(circus, c, i * MIB / 2, i * MIB / 2 + BLOCK + (i % 90),
+                       now);
+    for (uint64_t i = 0; i < 600; i++) {
+        xd_circus_send(circus, c, i * MIB / 2, i * MIB / 2 + 1, now);
+        if (i % 90 < 60)
+            ck_assert_uint_eq(next_of(c), i * MIB / 2 + BLOCK + (i % 90));
+        else if (i % 90 > 80 && i < 500)
+            ck_assert_uint_ge(next_of(c), (i + 1) * MIB / 2);
+    }
 }
 END_TEST
 
@@ -274,6 +338,24 @@ START_TEST(one_that_is_alone_takes_the_front_wherever_it_goes)
     ck_assert_uint_eq(state().end, 101 * MIB);
     send_to(c, 99 * MIB, 100 * MIB); /* a second connection */
     ck_assert_uint_eq(state().end, 101 * MIB);
+}
+END_TEST
+
+START_TEST(close_to_the_front_one_that_is_alone_does_not_take_it)
+{
+    struct xd_circus_client *c = enter(1);
+
+    send_to(c, 0, 100 * MIB);
+    xd_circus_send(circus, c, 84 * MIB - BLOCK, 84 * MIB, now);
+    ck_assert_uint_eq(state().end, 100 * MIB); /* at the edge of the region */
+    xd_circus_send(circus, c, 84 * MIB - BLOCK, 84 * MIB - 1, now);
+    ck_assert_uint_eq(state().end, 84 * MIB - 1);
+    send_to(c, 84 * MIB - 1, 100 * MIB - 1);
+    ck_assert_uint_eq(state().begin, 84 * MIB - 1);
+    xd_circus_send(circus, c, 116 * MIB - 3, 116 * MIB - 2, now);
+    ck_assert_uint_eq(state().begin, 100 * MIB - 2); /* a leap: all is warm */
+    xd_circus_send(circus, c, 132 * MIB - 3, 132 * MIB - 2, now);
+    ck_assert_uint_eq(state().begin, 132 * MIB - 3); /* too far for one */
 }
 END_TEST
 
@@ -357,6 +439,35 @@ START_TEST(a_slow_client_gets_no_more_than_stays_in_memory)
     ck_assert_uint_ge(next_length(slow), 16 * BLOCK);
     /* Close to the end it gets a block all the same. */
     send_to(slow, 63 * MIB, 64 * MIB + BLOCK);
+    ck_assert_uint_eq(next_length(slow), BLOCK);
+}
+END_TEST
+
+START_TEST(a_client_that_is_faster_than_the_front_gets_the_most)
+{
+    struct xd_circus_client *front = enter(1), *fast = enter(2);
+
+    send_to(front, 0, 8 * MIB);
+    for (uint64_t i = 0; i < 50; i++, now += SECOND / 10) {
+        xd_circus_send(circus, front, 8 * MIB + i, 8 * MIB + i + 1, now);
+        xd_circus_send(circus, fast, i * BLOCK, (i + 1) * BLOCK, now);
+    }
+    ck_assert_uint_eq(next_of(fast), 50 * BLOCK);
+    ck_assert_uint_eq(next_length(fast), 4 * MIB);
+}
+END_TEST
+
+/* What is there is lost with the next byte: it gets the rest of a block. */
+START_TEST(at_the_edge_of_the_region_a_slow_client_gets_a_block)
+{
+    struct xd_circus_client *fast = enter(1), *slow = enter(2);
+
+    for (uint64_t i = 0; i < 50; i++, now += SECOND / 10) {
+        send_to(fast, i * MIB, (i + 1) * MIB);
+        xd_circus_send(circus, slow, i * BLOCK, (i + 1) * BLOCK, now);
+    }
+    xd_circus_send(circus, slow, 34 * MIB - BLOCK, 34 * MIB, now);
+    ck_assert_uint_eq(next_of(slow), 34 * MIB);
     ck_assert_uint_eq(next_length(slow), BLOCK);
 }
 END_TEST
@@ -536,6 +647,13 @@ int main(void)
     tcase_add_test(t, what_a_client_has_is_left_out);
     tcase_add_test(t, what_is_next_begins_with_the_first_byte_that_is_missing);
     tcase_add_test(t, of_too_many_gaps_the_shortest_count_as_sent);
+    tcase_add_test(t, a_file_may_be_of_any_size);
+    tcase_add_test(t, in_a_short_file_the_front_does_not_go_back);
+    tcase_add_test(t, what_is_empty_moves_nothing);
+    tcase_add_test(t, close_to_the_front_one_that_is_alone_does_not_take_it);
+    tcase_add_test(t, a_client_that_is_faster_than_the_front_gets_the_most);
+    tcase_add_test(t, at_the_edge_of_the_region_a_slow_client_gets_a_block);
+    tcase_add_test(t, long_gaps_stay);
     tcase_add_test(t, what_was_left_out_comes_in_another_round);
     tcase_add_test(t, bytes_that_are_asked_for_are_not_given_twice);
     tcase_add_test(t, of_a_long_request_only_what_is_sent_counts);
