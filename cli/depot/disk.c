@@ -154,11 +154,14 @@ static struct disk_file *choose_locked(struct disk *d, uint64_t *out_chunk)
     return NULL;
 }
 
-/* Read a chunk, and then what is to be read ahead behind it: the arm is there. */
+/* Read a chunk, and then what is to be read ahead behind it: the arm is there.  Not
+ * what is asked for meanwhile: a fast client at the front would let nothing else be
+ * read. */
 static void read_from_locked(struct disk *d, struct disk_file *f,
                              uint64_t chunk)
 {
     pthread_mutex_t *lock = d->all->lock;
+    const uint64_t end = f->ahead + f->n_ahead;
 
     f->is_being_read = true;
     for (;; chunk++) {
@@ -173,8 +176,8 @@ static void read_from_locked(struct disk *d, struct disk_file *f,
         pthread_mutex_unlock(lock);
         resume_all(waiting);
         pthread_mutex_lock(lock);
-        if (d->all->is_over || !is_to_read_ahead_locked(f) ||
-            f->ahead != chunk + 1)
+        if (d->all->is_over || chunk + 1 >= end ||
+            !is_to_read_ahead_locked(f) || f->ahead != chunk + 1)
             break;
     }
     f->is_being_read = false;
@@ -252,8 +255,6 @@ static struct disk *disk_of_locked(struct disks *d, dev_t dev)
     for (size_t i = 0; i < d->n; i++)
         if (d->disks[i]->dev == dev)
             return d->disks[i];
-    if (d->is_over)
-        return NULL;
     if (d->n == DISKS_MOST)
         return d->disks[DISKS_MOST - 1];
     struct disk *disk = new_disk(d, dev);
@@ -264,7 +265,7 @@ static struct disk *disk_of_locked(struct disks *d, dev_t dev)
 
 bool disk_enter_locked(struct disks *d, struct disk_file *f, dev_t dev)
 {
-    f->disk = disk_of_locked(d, dev);
+    f->disk = d->is_over ? NULL : disk_of_locked(d, dev);
     if (f->disk == NULL)
         return false;
     f->serial = ++d->n_files;

@@ -355,6 +355,16 @@ def test_a_thousand_ids_leave_the_others_their_hints(depot):
     assert file_of(depot)["clients"] >= 1000
 
 
+def test_the_front_is_read_ahead_and_other_places_are_not(depot):
+    depot.ask("/d.iso", Range="bytes=0-65535", Xd_Client=ID)
+    wait_until(lambda: file_of(depot)["disk_bytes"] == 4 * MIB, "it is read")
+    # That chunk is there: what lies behind it is too.
+    depot.ask("/d.iso", Range="bytes=65536-131071", Xd_Client=ID)
+    # A second client, far ahead.
+    depot.ask("/d.iso", Range=f"bytes={7 * MIB}-{7 * MIB + 9}", Xd_Client="f" * 16)
+    assert file_of(depot)["disk_bytes"] == 5 * MIB
+
+
 # ---- how it stands ----
 
 def test_the_page_and_its_json_count_what_was_read_and_sent(lab, depot):
