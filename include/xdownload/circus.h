@@ -110,8 +110,9 @@ XD_API void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
 
 /*
  * The bytes that it is best sent next: it misses them, and they are in memory, or
- * are read next.  At least to the end of a block, and no more than can be sent to it, as fast as it was so far, before the front has moved so far
- * that they leave memory; at most a quarter of `active_bytes`.
+ * are read next.  Three blocks and the rest of another, or as many more as can be
+ * sent to it, as fast as it was so far, before the front has moved so far that they
+ * leave memory; at most a quarter of `active_bytes`.
  * Returns false if it misses nothing.
  */
 XD_API bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,

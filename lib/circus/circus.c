@@ -16,8 +16,9 @@
  * most of what it leaps over: up to INDEPENDENT_FROM three of four are. */
 #define BYTES_PER_SENT 4
 
-/* As long as it is not known how fast a client is. */
-#define FIRST_BLOCKS 4
+/* At least, whatever the rates are: about as much as the paper's servers have queued
+ * for each client.  What is next must not be what makes a client slow. */
+#define LEAST_BLOCKS 4
 
 /* What one answer can lead to is a quarter of the active region, so that a client
  * is asked often where it goes on. */
@@ -227,13 +228,15 @@ static uint64_t bytes_in_time(struct xd_circus *c,
     const uint64_t room = behind <= c->active ? c->active - behind : c->active;
     const double rate = xd_rate_get(&client->rate, now);
     const uint64_t most = c->active / NEXT_PARTS;
+    const uint64_t least_bytes = least(LEAST_BLOCKS * c->block, most);
 
     if (rate <= 0)
-        return least(FIRST_BLOCKS * c->block, most);
+        return least_bytes;
     const double faster = xd_rate_get(&c->rate, now) / rate - 1;
     if (faster <= 0 || (double)room / faster >= (double)most)
         return most;
-    return (uint64_t)((double)room / faster);
+    const uint64_t in_time = (uint64_t)((double)room / faster);
+    return in_time > least_bytes ? in_time : least_bytes;
 }
 
 /* What it misses from `at` on, and then from the beginning; empty: nothing. */

@@ -2,6 +2,7 @@
 """`xdownload depot`: the files of a folder, for a crowd."""
 import contextlib
 import email.utils
+import functools
 import hashlib
 import json
 import os
@@ -307,6 +308,43 @@ def test_clients_share_what_one_of_them_has_had_read(depot):
         assert begin == 5 * MIB - MIB // 2 and begin < end <= 5 * MIB
     assert file_of(depot)["region"]["end"] == 5 * MIB
     assert file_of(depot)["region"]["begin"] == 4 * MIB
+
+
+class Follower:
+    """A client that fetches a file in the order of the hints."""
+
+    def __init__(self, depot, number):
+        self.ask = functools.partial(depot.ask, "/large",
+                                     Xd_Client=f"{number:016x}")
+        self.place = (0, 1 << 18)
+        self.received = 0
+
+    def step(self):
+        begin, end = self.place
+        end = min(end, begin + (1 << 18))
+        answer, body = self.ask(Range=f"bytes={begin}-{end - 1}")
+        assert len(body) == end - begin
+        self.received += len(body)
+        self.place = hint(answer)
+
+
+def test_clients_that_come_later_cost_the_disk_little(depot, folder):
+    """Each as fast as the others; what the first has had when the last comes has
+    to be read once more for those that came meanwhile.  More than the depot takes
+    to be in memory at a time."""
+    size = 200 * MIB
+    with (folder / "large").open("wb") as f:
+        f.truncate(size)
+    clients = [Follower(depot, i) for i in range(4)]
+    turn = 0
+    while any(c.place for c in clients):
+        for i, client in enumerate(clients):
+            if client.place and turn >= 100 * i:
+                client.step()
+        turn += 1
+    assert [c.received for c in clients] == 4 * [size]
+    later = 300 * (1 << 18)
+    assert size <= file_of(depot, "large")["disk_bytes"] < 1.1 * (size + later)
 
 
 def test_a_client_is_one_over_all_its_connections(depot):
