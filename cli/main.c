@@ -18,6 +18,7 @@
 #include "common/status.h"
 #include "common/words.h"
 #include "complete/complete.h"
+#include "depot/depot.h"
 #include "get/get.h"
 #include "get/present.h"
 #include "make/make.h"
@@ -73,6 +74,8 @@ static int run(const struct args *a)
         return upkeep_drop(a);
     case COMMAND_RENEW:
         return upkeep_renew(a);
+    case COMMAND_DEPOT:
+        return depot_serve(a);
     case COMMAND_VIA:
         return via_command(a);
     }

@@ -36,6 +36,11 @@
 
 #define PLAYER "mpv"
 
+/* Of a depot: the paper's, and what makes sense for a few blocks, and in memory. */
+#define ACTIVE_BYTES (UINT64_C(16) << 20)
+#define ACTIVE_LEAST (UINT64_C(1) << 20)
+#define ACTIVE_MOST (UINT64_C(1) << 30)
+
 /* One that is not guessed, and that stands in a path. */
 #define TOKEN_MIN 8
 #define TOKEN_MAX 64
@@ -293,6 +298,16 @@ static int set_bytes(uint64_t *out, const char *name, const char *value)
                        name, value);
 }
 
+static int set_active_length(struct args *a, const char *value)
+{
+    const int status = set_bytes(&a->active_bytes, "active-length", value);
+
+    if (status == 0 &&
+        (a->active_bytes < ACTIVE_LEAST || a->active_bytes > ACTIVE_MOST))
+        return words_usage("--active-length is from 1m to 1g, not %s", value);
+    return status;
+}
+
 static int set_piece_size(struct args *a, const char *value)
 {
     const int status = set_bytes(&a->piece_bytes, "piece-size", value);
@@ -451,6 +466,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
         return set_once(&a->allow_origin, value, row->name);
     case OPTION_TOKEN:
         return set_token(a, value);
+    case OPTION_ACTIVE_LENGTH:
+        return set_active_length(a, value);
     case OPTION_VIRTUAL:
         return add_scenario(a, value);
     case OPTION_PAPER:
@@ -745,12 +762,8 @@ static int check_play(struct args *a)
     return set_library(a, "records", "yes"); /* for the page */
 }
 
-static int check_serve(struct args *a)
+static int check_listen(struct args *a)
 {
-    const int status = set_library(a, "records", "yes"); /* for the page */
-
-    if (status != 0)
-        return status;
     if (a->listen == NULL)
         a->listen = LISTEN;
     const int is_loopback = address_is_loopback(a->listen);
@@ -763,6 +776,23 @@ static int check_serve(struct args *a)
                            "a secret that all URLs then begin with",
                            a->listen);
     return 0;
+}
+
+static int check_serve(struct args *a)
+{
+    const int status = set_library(a, "records", "yes"); /* for the page */
+
+    return status != 0 ? status : check_listen(a);
+}
+
+static int check_depot(struct args *a)
+{
+    if (a->n_inputs != 1)
+        return words_usage("depot serves one folder: %zu are given",
+                           a->n_inputs);
+    if (a->active_bytes == 0)
+        a->active_bytes = ACTIVE_BYTES;
+    return check_listen(a);
 }
 
 static int check_trace(const struct args *a)
@@ -928,6 +958,8 @@ static const char *wants(unsigned command)
     case COMMAND_VIA:
         return "via needs --nginx and nodes, or --check, a list of nodes and a "
                "URL";
+    case COMMAND_DEPOT:
+        return "depot needs a folder: xdownload depot DIR";
     default:
         return "no manifest and no URL is given";
     }
@@ -956,6 +988,7 @@ static int check(struct args *a)
                  : a->command == COMMAND_DROP   ? publish_check_drop(a)
                  : a->command == COMMAND_RENEW  ? publish_check_renew(a)
                  : a->command == COMMAND_VIA    ? via_check(a)
+                 : a->command == COMMAND_DEPOT  ? check_depot(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
@@ -976,8 +1009,9 @@ static int check(struct args *a)
                              "--checksum is of the whole");
     if (status == 0)
         status = check_signature(a);
-    if (status == 0 && (a->command & (COMMAND_PUT | COMMAND_ADD | COMMAND_DROP |
-                                      COMMAND_RENEW | COMMAND_VIA)) == 0)
+    if (status == 0 &&
+        (a->command & (COMMAND_PUT | COMMAND_ADD | COMMAND_DROP |
+                       COMMAND_RENEW | COMMAND_VIA | COMMAND_DEPOT)) == 0)
         status = recognize_urls(a);
     if (status == 0)
         status = trust_urls(a);

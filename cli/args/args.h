@@ -32,7 +32,8 @@ enum command {
     COMMAND_ADD = 1024,
     COMMAND_DROP = 2048,
     COMMAND_RENEW = 4096,
-    COMMAND_VIA = 8192
+    COMMAND_VIA = 8192,
+    COMMAND_DEPOT = 16384
 };
 
 /* The options of the library that bench takes lists for. */
@@ -118,7 +119,8 @@ struct args {
     unsigned trace_run;   /* trace: which, or 0 */
     const char *list;     /* --input-file: then there are no inputs */
     const char *listen, *allow_origin;
-    const char *player; /* play's program; NULL: a simulated one */
+    uint64_t active_bytes; /* depot: --active-length */
+    const char *player;    /* play's program; NULL: a simulated one */
     char **player_args; /* and what it is given, then NULL; or NULL: nothing */
     const char *format; /* NULL: show is for people, or --json */
     const char

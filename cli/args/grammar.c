@@ -27,7 +27,8 @@ static const struct {
                 {COMMAND_TRACE, "trace"},   {COMMAND_MAKE, "make"},
                 {COMMAND_CHECK, "check"},   {COMMAND_PUT, "put"},
                 {COMMAND_ADD, "add"},       {COMMAND_DROP, "drop"},
-                {COMMAND_RENEW, "renew"},   {COMMAND_VIA, "via"}};
+                {COMMAND_RENEW, "renew"},   {COMMAND_VIA, "via"},
+                {COMMAND_DEPOT, "depot"}};
 
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -79,6 +79,11 @@ static const struct page {
      "  xdownload serve --keep film.mkv film.xnd\n"
      "  xdownload serve --listen 0.0.0.0:8080 --token correct-horse film.xnd\n",
      "  xdownload serve [OPTION...] MANIFEST-OR-URL...\n"},
+    {COMMAND_DEPOT, "serve the files of a folder to many clients at once",
+     "  xdownload depot /srv/images\n"
+     "  xdownload depot --listen 0.0.0.0:8080 --token correct-horse "
+     "/srv/images\n",
+     "  xdownload depot [OPTION...] DIR\n"},
     {COMMAND_BENCH, "measure which settings and depots are best",
      "  xdownload bench -o r.csv -t 1,2,4 --depots drop-one fedora.meta4\n"
      "  xdownload bench --summarize r.csv\n"

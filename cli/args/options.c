@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define BOTH (COMMAND_GET | COMMAND_SHOW)
+#define OFFERING (COMMAND_SERVE | COMMAND_DEPOT)
 #define STREAMING (COMMAND_PLAY | COMMAND_SERVE)
 #define FETCHING (COMMAND_GET | COMMAND_VERIFY | STREAMING)
 #define RUNNING (FETCHING | COMMAND_BENCH)
@@ -14,7 +15,7 @@
 #define SENDING (PUBLISHING | COMMAND_CHECK)
 #define UPKEEP (COMMAND_DROP | COMMAND_RENEW)
 #define ASKING (ALL | PUBLISHING | UPKEEP | COMMAND_VIA) /* the network */
-#define EACH (ASKING | COMMAND_TRACE)
+#define EACH (ASKING | COMMAND_TRACE | COMMAND_DEPOT)
 
 static const struct option_row own_rows[] = {
     {OPTION_OUTPUT,
@@ -103,12 +104,16 @@ static const struct option_row own_rows[] = {
      NULL},
     {OPTION_PREBUFFER, COMMAND_PLAY | COMMAND_BENCH, GROUP_COMMAND, "prebuffer",
      0, "TIME", "a simulated player begins after this time", "5s"},
-    {OPTION_LISTEN, COMMAND_SERVE, GROUP_COMMAND, "listen", 0, "ADDRESS[:PORT]",
+    {OPTION_LISTEN, OFFERING, GROUP_COMMAND, "listen", 0, "ADDRESS[:PORT]",
      "the address to listen on", "127.0.0.1 and a free port"},
-    {OPTION_TOKEN, COMMAND_SERVE, GROUP_COMMAND, "token", 0, "WORD",
+    {OPTION_TOKEN, OFFERING, GROUP_COMMAND, "token", 0, "WORD",
      "a secret that all URLs begin with", NULL},
-    {OPTION_ALLOW_ORIGIN, COMMAND_SERVE, GROUP_COMMAND, "allow-origin", 0,
-     "ORIGIN", "let web pages of this origin read the files; * is any", NULL},
+    {OPTION_ALLOW_ORIGIN, OFFERING, GROUP_COMMAND, "allow-origin", 0, "ORIGIN",
+     "let web pages of this origin read the files; * is any", NULL},
+    {OPTION_ACTIVE_LENGTH, COMMAND_DEPOT, GROUP_COMMAND, "active-length", 0,
+     "SIZE",
+     "how much of each file clients are kept close together in, 1m to 1g",
+     "16m"},
     {OPTION_VIRTUAL, COMMAND_BENCH, GROUP_COMMAND, "virtual", 0, "SCENARIO",
      "run in virtual time over the network of this scenario, a name or a "
      "path; may be repeated",

@@ -65,6 +65,28 @@ enum http_range http_range(const char *value, uint64_t size,
                out_end);
 }
 
+bool http_lists_tag(const char *list, const char *tag, bool weak)
+{
+    const size_t len = strlen(tag);
+
+    if (strcmp(list, "*") == 0)
+        return true;
+    for (;;) {
+        list += strspn(list, ", \t");
+        const bool is_weak = strncmp(list, "W/", 2) == 0;
+        list += is_weak ? 2 : 0;
+        if (*list != '"')
+            return false;
+        const size_t quoted = 1 + strcspn(list + 1, "\"");
+        if (list[quoted] == '\0')
+            return false;
+        if (quoted + 1 == len && strncmp(list, tag, len) == 0 &&
+            (weak || !is_weak))
+            return true;
+        list += quoted + 1;
+    }
+}
+
 /* "NAME", "NAME:PORT", "[ADDRESS]" or "[ADDRESS]:PORT"; false if it is none of
  * these. */
 static bool split_host(const char *host, char *name, size_t room)

@@ -20,6 +20,10 @@ enum http_range {
 enum http_range http_range(const char *value, uint64_t size,
                            uint64_t *out_begin, uint64_t *out_end);
 
+/* Whether the list of an If-None-Match or If-Match has this strong tag, which stands
+ * in quotes, or all ("*"); a weak one there counts if `weak`. */
+bool http_lists_tag(const char *list, const char *tag, bool weak);
+
 /*
  * Whether a Host names this machine by an address, or as localhost; if
  * `loopback`, by an address of the loopback.  DNS rebinding, by which a browser

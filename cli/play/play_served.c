@@ -12,7 +12,7 @@
 #include "play/browser.h"
 #include "play/mpv.h"
 #include "play/player.h"
-#include "serve/listener.h"
+#include "http/listener.h"
 #include "serve/server.h"
 
 #define TICK_NS (PLAYER_TICK_MS * 1000000L)

@@ -9,7 +9,7 @@
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
-#include "serve/listener.h"
+#include "http/listener.h"
 #include "serve/server.h"
 #include "serve/catalog.h"
 #include "trace/trace.h"

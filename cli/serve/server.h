@@ -5,15 +5,12 @@
  * what its players do.
  *
  * A thread for each connection, which may wait for bytes and costs the others
- * nothing; there are at most so many, and one that asks nothing is closed.
- *
- * Refused is what a page of another site might have a browser ask: a Host that
- * is not ours, and an Origin that was not allowed.
+ * nothing (http/server.h).
  */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
 
-#include "serve/listener.h"
+#include "http/listener.h"
 #include "serve/catalog.h"
 
 struct server;

@@ -19,6 +19,7 @@
  *   xd_upload_*      placing copies on stores                 <upload.h>
  *   xd_replicas_*    dropping and renewing them               <upkeep.h>
  *   xd_mesh_*        caches that many clients share           <mesh.h>
+ *   xd_circus_*      what a server best sends to many clients  <circus.h>
  *   xd_cancel_*      ending what waits for the network        <cancel.h>
  *   xd_options       how                                      <options.h>
  *   xd_error         what went wrong                          <error.h>
@@ -31,6 +32,7 @@
 #include <xdownload/cancel.h>
 #include <xdownload/check.h>
 #include <xdownload/checksums.h>
+#include <xdownload/circus.h>
 #include <xdownload/download.h>
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>

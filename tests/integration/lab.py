@@ -341,6 +341,10 @@ class Process:
         """Bytes that it holds of its own, without what is in files."""
         return self._bytes_of("RssAnon")
 
+    def most_memory(self):
+        """Bytes that it has held at most so far, with what is in files."""
+        return self._bytes_of("VmHWM")
+
     def _bytes_of(self, what):
         """What the kernel says of its memory; None when it has ended."""
         status = Path(f"/proc/{self.pid}/status").read_text()
@@ -384,7 +388,7 @@ class Process:
     def _look_at_memory(self):
         """What wait4() says is no less than this interpreter had, which began
         it."""
-        self.peak = self._bytes_of("VmHWM") or self.peak
+        self.peak = self.most_memory() or self.peak
 
     def kill(self):
         """Its locks are released then."""

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 from browser import Browser, need_chromium
 from lab import PATIENCE, wait_until
-from test_serve import SIZE, TOKEN, Served, named
+from served import Served
+from test_serve import SIZE, TOKEN, named
 
 SECONDS = 120
 

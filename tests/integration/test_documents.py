@@ -81,7 +81,7 @@ EXAMPLES = examples() if "XDOWNLOAD" in os.environ else []
 def test_there_are_examples_of_every_command():
     assert len(EXAMPLES) > 35
     for command in ("verify", "show", "make", "check", "put", "add", "drop",
-                    "renew", "play", "serve", "bench", "via", "trace", "get"):
+                    "renew", "play", "serve", "depot", "bench", "via", "trace", "get"):
         assert any(f"xdownload {command} " in e for e, _ in EXAMPLES), command
     assert {name for _, name in EXAMPLES} >= {"README", "xdownload"}
 
@@ -175,6 +175,7 @@ def as_run_here(command, depots):
         command = command.replace(f"https://{host}.example",
                                   depot.url("").rstrip("/"))
     command = command.replace(":8080", f":{free_port()}")
+    command = command.replace("/srv/images", ".")
     if re.match(r"xdownload bench .*-o|xdownload bench --virtual", command):
         command += " --repeat 1 --time-budget 1ms"
     return command
@@ -204,12 +205,12 @@ def needs(lab, command, data, depots):
 
 
 def runs_until_a_signal(command):
-    return re.search(r"xdownload (serve|play --browser) ", command)
+    return re.search(r"xdownload (serve|depot|play --browser) ", command)
 
 
 def interrupt(lab, process, command):
     """Once it is at work."""
-    if "xdownload serve" in command:
+    if re.match(r"xdownload (serve|depot)", command):
         assert process.stdout.readline().startswith(b"http://")
     else:
         wait_until(lambda: lab.path("played").exists(), "the browser starts")

@@ -44,7 +44,7 @@ def test_help_and_manual_know_the_same_options():
 
 
 COMMANDS = {"verify", "show", "make", "check", "put", "add", "drop", "renew",
-            "play", "serve", "bench", "via", "trace"}
+            "play", "serve", "depot", "bench", "via", "trace"}
 
 
 def test_each_command_has_a_page_that_has_its_own_options():

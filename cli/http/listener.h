@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socket at which `serve` listens.
+ * The socket at which a server listens.
  */
 #ifndef CLI_LISTENER_H
 #define CLI_LISTENER_H

@@ -1,36 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is answered to a request that may be made.
+ * What `serve` answers to a request that may be made: pages, and its files.
  *
  * Threads: the connection's.
  */
-#ifndef CLI_ANSWER_H
-#define CLI_ANSWER_H
+#ifndef CLI_ANSWERS_H
+#define CLI_ANSWERS_H
 
 #include <stdbool.h>
 
 #include <microhttpd.h>
 
+#include "http/answer.h"
 #include "serve/board.h"
 #include "serve/events.h"
 #include "serve/disconnects.h"
 #include "serve/catalog.h"
-
-struct answer {
-    unsigned status;
-    struct MHD_Response *response; /* NULL: none; the connection is to be
-                                      closed */
-};
-
-/* A sentence for that status. */
-struct answer answer_status(unsigned status);
-
-/* The same to a client that may not ask; the connection is closed: a page that
- * goes by many names would take all that there are. */
-struct answer answer_refusal(unsigned status);
-
-/* To OPTIONS: what pages of other origins ask before they ask for a range. */
-struct answer answer_options(void);
 
 struct answer answer_page(struct catalog *s);
 
@@ -53,10 +38,9 @@ struct answer answer_playlist(const struct catalog *s, const char *host);
  * Blocks: until its size is known, or the client has gone.  `catalog` and `l`
  *         live as long as the answer.
  */
-struct answer answer_file(struct MHD_Connection *c, struct catalog *catalog,
-                          struct catalog_file *f, bool is_get,
-                          struct disconnects *l);
-
-void answer_header(struct MHD_Response *r, const char *name, const char *value);
+struct answer answer_catalog_file(struct MHD_Connection *c,
+                                  struct catalog *catalog,
+                                  struct catalog_file *f, bool is_get,
+                                  struct disconnects *l);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "serve/answer.h"
+#include "serve/answers.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,103 +33,6 @@ struct stream {
     double traced_s; /* moment_s() of its last counter */
 };
 
-void answer_header(struct MHD_Response *r, const char *name, const char *value)
-{
-    /* It fails for lack of memory, and then the answer does soon. */
-    (void)MHD_add_response_header(r, name, value);
-}
-
-/* What the page is made of comes from here, and nothing of it from within the
- * page itself: a name that got through as HTML could do nothing. */
-static const char policy[] =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "media-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'";
-
-static struct answer with_headers(unsigned status, struct MHD_Response *r,
-                                  const char *type)
-{
-    if (r == NULL)
-        return (struct answer){0};
-    answer_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    answer_header(r, "X-Content-Type-Options", "nosniff");
-    answer_header(r, "Content-Security-Policy", policy);
-    answer_header(r, "Referrer-Policy", "no-referrer");
-    answer_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    return (struct answer){status, r};
-}
-
-static struct answer answer_text(unsigned status, char *text, size_t len,
-                                 const char *type)
-{
-    struct MHD_Response *r =
-        MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
-
-    if (r == NULL)
-        free(text);
-    return with_headers(status, r, type);
-}
-
-static const char *sentence(unsigned status)
-{
-    switch (status) {
-    case MHD_HTTP_BAD_REQUEST:
-        return "The request is not complete.\n";
-    case MHD_HTTP_FORBIDDEN:
-        return "Requests by this name, or from this origin, are refused.\n";
-    case MHD_HTTP_NOT_FOUND:
-        return "There is nothing here.\n";
-    case MHD_HTTP_METHOD_NOT_ALLOWED:
-        return "Only GET and HEAD are understood.\n";
-    case MHD_HTTP_RANGE_NOT_SATISFIABLE:
-        return "The range lies behind the end of the file.\n";
-    case MHD_HTTP_BAD_GATEWAY:
-        return "The file could not be obtained.\n";
-    case MHD_HTTP_CONFLICT:
-        return "Another page plays this file.\n";
-    case MHD_HTTP_SERVICE_UNAVAILABLE:
-        return "Too many pages, or files, are open.\n";
-    default:
-        return "";
-    }
-}
-
-struct answer answer_status(unsigned status)
-{
-    char *text = strdup(sentence(status));
-
-    if (text == NULL)
-        return (struct answer){0};
-    const struct answer a =
-        answer_text(status, text, strlen(text), "text/plain");
-    if (a.response != NULL && status == MHD_HTTP_METHOD_NOT_ALLOWED)
-        answer_header(a.response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, OPTIONS");
-    return a;
-}
-
-struct answer answer_refusal(unsigned status)
-{
-    const struct answer a = answer_status(status);
-
-    if (a.response != NULL)
-        answer_header(a.response, MHD_HTTP_HEADER_CONNECTION, "close");
-    return a;
-}
-
-struct answer answer_options(void)
-{
-    const struct answer a = answer_status(MHD_HTTP_NO_CONTENT);
-
-    if (a.response == NULL)
-        return a;
-    answer_header(a.response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD, OPTIONS");
-    answer_header(a.response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS,
-                  "GET, HEAD");
-    answer_header(a.response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS,
-                  "Range, If-Range");
-    return a;
-}
-
 struct answer answer_page(struct catalog *s)
 {
     char *text = NULL;
@@ -153,7 +55,7 @@ struct answer answer_page_file(const char *name)
     if (f->name == NULL)
         return answer_status(MHD_HTTP_NOT_FOUND);
     /* It is only read: MHD has no other type for it. */
-    return with_headers(
+    return answer_with_headers(
         MHD_HTTP_OK,
         MHD_create_response_from_buffer(f->len, (void *)(uintptr_t)f->bytes,
                                         MHD_RESPMEM_PERSISTENT),
@@ -164,7 +66,7 @@ struct answer answer_events(struct MHD_Connection *c, struct events *e)
 {
     struct MHD_Response *r = events_response(e, c);
 
-    return r != NULL ? with_headers(MHD_HTTP_OK, r, "text/event-stream")
+    return r != NULL ? answer_with_headers(MHD_HTTP_OK, r, "text/event-stream")
                      : answer_status(MHD_HTTP_SERVICE_UNAVAILABLE);
 }
 
@@ -313,60 +215,26 @@ static struct stream *begin_stream(struct MHD_Connection *c,
     return s;
 }
 
-/* The range of a file that has not changed since the client saw it. */
-static enum http_range asked_range(struct MHD_Connection *c, const char *etag,
-                                   uint64_t size, uint64_t *out_begin,
-                                   uint64_t *out_end)
+/* The stream is the response's then, or ended; NULL: that. */
+static struct MHD_Response *response_of(struct stream *s, uint64_t begin,
+                                        uint64_t end)
 {
-    const char *range =
-        MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_RANGE);
-    const char *if_range = MHD_lookup_connection_value(
-        c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_RANGE);
-
-    if (if_range != NULL && strcmp(if_range, etag) != 0)
-        return HTTP_RANGE_NONE;
-    return http_range(range, size, out_begin, out_end);
-}
-
-static struct answer answer_outside(const char *etag, uint64_t size)
-{
-    const struct answer a = answer_status(MHD_HTTP_RANGE_NOT_SATISFIABLE);
-    char range[60];
-
-    snprintf(range, sizeof range, "bytes */%" PRIu64, size);
-    if (a.response != NULL) {
-        answer_header(a.response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
-        answer_header(a.response, MHD_HTTP_HEADER_ETAG, etag);
-    }
-    return a;
-}
-
-/* The stream is the response's then, or ended. */
-static struct answer answer_bytes(struct stream *s, uint64_t begin,
-                                  uint64_t end)
-{
-    const struct catalog_source *of = s->of;
-    struct answer a = {.status = MHD_HTTP_OK};
+    struct MHD_Response *r = NULL;
 
     s->begin = begin;
-    s->traced = trace_reader_begin(of->trace, begin);
+    s->traced = trace_reader_begin(s->of->trace, begin);
     if (xd_reader_seek(s->reader, begin) >= 0)
-        a.response = MHD_create_response_from_callback(
-            end - begin, PORTION, send_next, s, end_stream);
-    if (a.response == NULL) {
+        r = MHD_create_response_from_callback(end - begin, PORTION, send_next,
+                                              s, end_stream);
+    if (r == NULL)
         end_stream(s);
-        return a;
-    }
-    answer_header(a.response, MHD_HTTP_HEADER_ACCEPT_RANGES, "bytes");
-    answer_header(a.response, MHD_HTTP_HEADER_CONTENT_TYPE, of->file->type);
-    answer_header(a.response, MHD_HTTP_HEADER_ETAG, of->etag);
-    answer_header(a.response, "X-Content-Type-Options", "nosniff");
-    return a;
+    return r;
 }
 
 static struct answer answer_stream(struct stream *s, struct MHD_Connection *c,
                                    bool is_get)
 {
+    const struct catalog_source *of = s->of;
     enum http_range kind = HTTP_RANGE_NONE;
     const int64_t size = xd_reader_size(s->reader, -1);
 
@@ -374,29 +242,25 @@ static struct answer answer_stream(struct stream *s, struct MHD_Connection *c,
         end_stream(s);
         return answer_status(MHD_HTTP_BAD_GATEWAY);
     }
-    uint64_t begin = 0, end = (uint64_t)size;
-    s->size = end;
+    const struct answer_file f = {
+        .size = (uint64_t)size, .type = of->file->type, .etag = of->etag};
+    uint64_t begin = 0, end = s->size = f.size;
     if (is_get)
-        kind = asked_range(c, s->of->etag, end, &begin, &end);
+        kind = answer_range(c, &f, &begin, &end);
     if (kind == HTTP_RANGE_OUTSIDE) {
-        const struct answer a = answer_outside(s->of->etag, (uint64_t)size);
+        const struct answer a = answer_outside(&f);
         end_stream(s);
         return a;
     }
-    struct answer a = answer_bytes(s, begin, end);
-    if (a.response != NULL && kind == HTTP_RANGE_SOME) {
-        char range[100];
-        snprintf(range, sizeof range, "bytes %" PRIu64 "-%" PRIu64 "/%" PRId64,
-                 begin, end - 1, size);
-        answer_header(a.response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
-        a.status = MHD_HTTP_PARTIAL_CONTENT;
-    }
-    return a;
+    struct MHD_Response *r = response_of(s, begin, end);
+    return r != NULL ? answer_part(&f, kind, begin, end, r)
+                     : (struct answer){0};
 }
 
-struct answer answer_file(struct MHD_Connection *c, struct catalog *catalog,
-                          struct catalog_file *f, bool is_get,
-                          struct disconnects *l)
+struct answer answer_catalog_file(struct MHD_Connection *c,
+                                  struct catalog *catalog,
+                                  struct catalog_file *f, bool is_get,
+                                  struct disconnects *l)
 {
     struct catalog_source *of;
     struct xd_error err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "serve/timeouts.h"
+#include "http/timeouts.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

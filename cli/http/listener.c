@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "serve/listener.h"
+#include "http/listener.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +15,6 @@
 #include "common/status.h"
 #include "common/words.h"
 
-#define BACKLOG 64
-
 static int open_socket(const struct addrinfo *a)
 {
     const int fd = socket(a->ai_family, SOCK_STREAM, 0), on = 1;
@@ -28,7 +26,7 @@ static int open_socket(const struct addrinfo *a)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
         fcntl(fd, F_SETFL, O_NONBLOCK) == 0 &&
-        bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
         return fd;
     const int why = errno;
     close(fd);

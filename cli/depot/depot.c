@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "depot/depot.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <sys/resource.h>
+
+#include "common/signals.h"
+#include "common/status.h"
+#include "common/words.h"
+#include "depot/depot_answer.h"
+#include "http/listener.h"
+
+#define TICK_NS 100000000 /* between two looks for a signal */
+
+/* Each takes 50 KiB. */
+#define CONNECTIONS_MAX 2000
+#define CONNECTIONS_EACH 500
+
+/* Descriptors for all that is no connection: files, above all. */
+#define DESCRIPTORS_ELSE 200
+
+/* A client that takes nothing for so long has gone. */
+#define ANSWERING_S 120
+
+/* They send from memory, and seldom wait. */
+#define THREADS 4
+
+/* More would be sent late, and would not be what is in memory then. */
+#define UNSENT_MOST (128 << 10)
+
+/* As many connections as the system allows descriptors for, if that is asked. */
+static unsigned most_connections(void)
+{
+    const rlim_t wanted = CONNECTIONS_MAX + DESCRIPTORS_ELSE;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return CONNECTIONS_MAX;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+            (void)getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur >= wanted)
+        return CONNECTIONS_MAX;
+    return limit.rlim_cur > 2 * DESCRIPTORS_ELSE
+               ? (unsigned)limit.rlim_cur - DESCRIPTORS_ELSE
+               : DESCRIPTORS_ELSE / 2;
+}
+
+static void wait_for_signal(void)
+{
+    const struct timespec tick = {0, TICK_NS};
+
+    while (!signals_came()) {
+        nanosleep(&tick, NULL);
+        if (signals_stop_came())
+            signals_stop();
+    }
+}
+
+/* The program that started us reads on when the line is there. */
+static bool print_url(const struct depot *d, const struct args *a,
+                      const char *authority)
+{
+    printf("http://%s%s\n", authority, d->root);
+    if (!a->quiet)
+        fprintf(stderr, "xdownload: serving %s at http://%s%s until Ctrl-C\n",
+                a->inputs[0], authority, d->root);
+    return fflush(stdout) == 0;
+}
+
+static int serve(struct depot *d, const struct args *a, struct listener *l)
+{
+    const struct http_serving how = {.listener = l,
+                                     .origin = a->allow_origin,
+                                     .most = most_connections(),
+                                     .most_each = CONNECTIONS_EACH,
+                                     .answering_s = ANSWERING_S,
+                                     .threads = THREADS,
+                                     .unsent_most = UNSENT_MOST,
+                                     .answer = depot_answer,
+                                     .user = d};
+
+    struct http_server *http = http_server_start(&how);
+    if (http == NULL)
+        return STATUS_LOCAL;
+    const bool is_printed = print_url(d, a, l->authority);
+    l->fd = -1;
+    if (is_printed)
+        wait_for_signal();
+    disks_end(d->files.disks);
+    http_server_stop(http);
+    return is_printed ? STATUS_INTERRUPTED : STATUS_LOCAL;
+}
+
+int depot_serve(const struct args *a)
+{
+    struct depot *d = calloc(1, sizeof *d);
+    struct listener l;
+
+    if (d == NULL) {
+        words_error("out of memory");
+        return STATUS_LOCAL;
+    }
+    if (a->token != NULL)
+        snprintf(d->root, sizeof d->root, "/%s/", a->token);
+    else
+        strcpy(d->root, "/");
+    int status = listener_open(&l, a->listen);
+    if (status == 0) {
+        signals_watch();
+        status = files_init(&d->files, a->inputs[0], a->active_bytes);
+        if (status == 0)
+            status = serve(d, a, &l);
+        files_fini(&d->files);
+        signals_restore();
+    }
+    listener_close(&l);
+    free(d);
+    return status;
+}
