@@ -257,7 +257,6 @@ static void arrive(struct depot *d, struct client *c)
     d->r->asked_bytes += d->o->file_bytes;
     d->n_here++;
     leave_room_for_clients(d);
-    d->r->n_most = d->n_here > d->r->n_most ? d->n_here : d->r->n_most;
     if (number + 1 < d->n_clients)
         put(d, XD_SIM_CLIENT_TIMER, number + 1, c[1].arrives);
     one_depot_order_begin(d->order, number, c->file, usec(d->now));

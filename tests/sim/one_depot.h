@@ -71,7 +71,7 @@ struct one_depot_result {
     /* From the beginning to the end. */
     uint64_t asked_bytes, sent_bytes, read_bytes;
     uint64_t distinct_bytes; /* of blocks that were sent at least once */
-    unsigned n_arrived, n_done, n_most; /* n_most: at a time */
+    unsigned n_arrived, n_done;
 };
 
 /*

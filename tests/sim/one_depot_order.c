@@ -126,13 +126,10 @@ static bool choose(const struct one_depot *o, struct xd_circus *file,
 static void choose_missing(const struct one_depot_order *order,
                            struct reader *r, uint64_t now_us)
 {
-    const uint64_t size = order->o->file_bytes;
-
     while (r->is_chosen[r->first_missing])
         r->first_missing++;
     r->at = (uint64_t)r->first_missing * order->o->block_bytes;
     r->end = r->at + order->o->block_bytes;
-    r->end = r->end < size ? r->end : size;
     xd_circus_send(order->files[r->file], r->client, r->at, r->end, now_us);
 }
 

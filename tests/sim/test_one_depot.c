@@ -198,6 +198,51 @@ START_TEST(a_disk_that_positions_for_each_block_reads_9_mb_per_second)
 }
 END_TEST
 
+/* The blocks of two files have adjacent numbers, not adjacent places. */
+START_TEST(the_arm_moves_from_file_to_file)
+{
+    struct one_depot o = eighth(T3, 0.1);
+    struct one_depot_result r;
+
+    o.file_bytes = o.block_bytes;
+    o.n_files = 2;
+    o.memory_bytes = 1;
+    o.from_s = 1;
+    o.until_s = 5;
+    r = in_order(o);
+    ck_assert_double_gt(r.read, 0);
+    assert_near(r.positioned, 1, 1e-9);
+}
+END_TEST
+
+START_TEST(clients_have_the_links_of_their_shares)
+{
+    struct one_depot o = mixed(TEN_T, 0.4);
+    struct one_depot_result r;
+
+    o.links[0].share = 0.9;
+    o.links[1].share = 0.1;
+    o.until_s += 400;
+    r = one_depot_run(&o);
+    assert_near(r.links[1].n, 0.1 * (r.links[0].n + r.links[1].n), 0.3);
+}
+END_TEST
+
+START_TEST(what_happens_after_the_end_is_not_measured)
+{
+    struct one_depot o = eighth(TEN_T, 0.4);
+    struct one_depot_result r;
+
+    o.from_s = 0;
+    o.until_s = 60;
+    o.is_drained = true;
+    r = one_depot_run(&o);
+    ck_assert_uint_eq(r.n_done, r.n_arrived);
+    ck_assert_double_lt(r.sent * 60, 0.8 * (double)r.sent_bytes);
+    ck_assert_uint_lt(r.links[0].n, r.n_done);
+}
+END_TEST
+
 START_TEST(the_line_is_never_fuller_than_full)
 {
     struct one_depot o = eighth(T3, 1.5);
@@ -377,6 +422,7 @@ START_TEST(small_blocks_long_queues_low_thresholds_and_long_leaps_cost_reads)
     struct one_depot x = o;
 
     x.block_bytes = 4096;
+    x.until_s = x.from_s + 60;
     ck_assert_double_gt(one_depot_run(&x).links[1].mean_s,
                         1.2 * usual.links[1].mean_s);
     x = o;
@@ -408,6 +454,9 @@ int main(void)
         2);
     tcase_add_test(t,
                    a_disk_that_positions_for_each_block_reads_9_mb_per_second);
+    tcase_add_test(t, the_arm_moves_from_file_to_file);
+    tcase_add_test(t, clients_have_the_links_of_their_shares);
+    tcase_add_test(t, what_happens_after_the_end_is_not_measured);
     tcase_add_test(t, the_line_is_never_fuller_than_full);
     tcase_add_test(t, clients_arrive_as_often_as_the_load_says);
     tcase_add_loop_test(t, each_client_gets_each_byte_once, 0, 4);
