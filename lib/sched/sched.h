@@ -204,9 +204,9 @@ struct xd_sched_event {
                         hung up or said nothing, before a byte of it came */
     bool is_unanswered;  /* FAILED: and no connection was made to it at all */
     bool is_last_resort; /* NORANGES */
-    bool is_lent;        /* LOST: until it HOLDS it again; depots that were given up
+    bool is_lent; /* LOST: until it HOLDS it again; depots that were given up
                             are not asked for it meanwhile */
-    xd_usec due;         /* XD_NEVER: when no other reader wants anything */
+    xd_usec due;  /* XD_NEVER: when no other reader wants anything */
     uint64_t bytes_per_s;
     unsigned max_lanes;
     uint8_t tier;             /* JOINED */

@@ -381,7 +381,7 @@ static bool has_come(const struct xd_open_stripe *o, struct xd_range range,
     return true;
 }
 
-/* ---- who needs parity ---- */
+/* ---- for what parity is needed ---- */
 
 static bool is_asked_at(const struct xd_open_stripe *o, struct xd_range r)
 {
