@@ -10,16 +10,15 @@
 
 #include <unistd.h>
 
-#include "args/address.h"
 #include "args/cache.h"
 #include "args/config.h"
 #include "args/foreign.h"
 #include "args/grammar.h"
 #include "args/help.h"
+#include "args/offer.h"
 #include "args/publish.h"
 #include "args/quantity.h"
 #include "args/via_args.h"
-#include "common/http_words.h"
 #include "common/nearest.h"
 #include "common/status.h"
 #include "common/text.h"
@@ -31,19 +30,7 @@
 /* The file of bench --virtual: the paper's. */
 #define BENCH_SIZE (UINT64_C(50) << 20)
 
-/* Where serve and play listen: this machine alone, a free port. */
-#define LISTEN "127.0.0.1"
-
 #define PLAYER "mpv"
-
-/* Of a depot: the paper's, and what makes sense for a few blocks, and in memory. */
-#define ACTIVE_BYTES (UINT64_C(16) << 20)
-#define ACTIVE_LEAST (UINT64_C(1) << 20)
-#define ACTIVE_MOST (UINT64_C(1) << 30)
-
-/* One that is not guessed, and that stands in a path. */
-#define TOKEN_MIN 8
-#define TOKEN_MAX 64
 
 static int set_once(const char **field, const char *value, const char *name)
 {
@@ -298,16 +285,6 @@ static int set_bytes(uint64_t *out, const char *name, const char *value)
                        name, value);
 }
 
-static int set_active_length(struct args *a, const char *value)
-{
-    const int status = set_bytes(&a->active_bytes, "active-length", value);
-
-    if (status == 0 &&
-        (a->active_bytes < ACTIVE_LEAST || a->active_bytes > ACTIVE_MOST))
-        return words_usage("--active-length is from 1m to 1g, not %s", value);
-    return status;
-}
-
 static int set_piece_size(struct args *a, const char *value)
 {
     const int status = set_bytes(&a->piece_bytes, "piece-size", value);
@@ -358,20 +335,6 @@ static int add_scenario(struct args *a, const char *value)
 }
 
 /* As what logs in, it is blanked on the command line. */
-static int set_token(struct args *a, char *value)
-{
-    const size_t len = strlen(value);
-
-    if (a->token != NULL)
-        return words_usage("--token is given twice");
-    if (len < TOKEN_MIN || len > TOKEN_MAX || !http_is_plain(value))
-        return words_usage("--token takes %d to %d letters, digits and -._~",
-                           TOKEN_MIN, TOKEN_MAX);
-    a->token = strdup(value);
-    memset(value, '*', len);
-    return a->token == NULL ? no_memory() : 0;
-}
-
 /* Obey one option. */
 static int take(struct args *a, const struct option_row *row, char *value)
 {
@@ -465,9 +428,8 @@ static int take(struct args *a, const struct option_row *row, char *value)
     case OPTION_ALLOW_ORIGIN:
         return set_once(&a->allow_origin, value, row->name);
     case OPTION_TOKEN:
-        return set_token(a, value);
     case OPTION_ACTIVE_LENGTH:
-        return set_active_length(a, value);
+        return offer_take(a, row, value);
     case OPTION_VIRTUAL:
         return add_scenario(a, value);
     case OPTION_PAPER:
@@ -756,43 +718,17 @@ static int check_play(struct args *a)
                            "an option of its own for that");
     if (args_value(a, "range") != NULL)
         return words_usage("--range is for play --simulate");
-    a->listen = LISTEN;
+    a->listen = OFFER_LISTEN;
     if (a->player == NULL)
         a->player = PLAYER;
     return set_library(a, "records", "yes"); /* for the page */
-}
-
-static int check_listen(struct args *a)
-{
-    if (a->listen == NULL)
-        a->listen = LISTEN;
-    const int is_loopback = address_is_loopback(a->listen);
-    if (is_loopback < 0)
-        return words_usage("--listen takes ADDRESS, or ADDRESS:PORT, in "
-                           "numbers, not %s",
-                           a->listen);
-    if (!is_loopback && a->token == NULL)
-        return words_usage("other machines can reach %s: give --token WORD, "
-                           "a secret that all URLs then begin with",
-                           a->listen);
-    return 0;
 }
 
 static int check_serve(struct args *a)
 {
     const int status = set_library(a, "records", "yes"); /* for the page */
 
-    return status != 0 ? status : check_listen(a);
-}
-
-static int check_depot(struct args *a)
-{
-    if (a->n_inputs != 1)
-        return words_usage("depot serves one folder: %zu are given",
-                           a->n_inputs);
-    if (a->active_bytes == 0)
-        a->active_bytes = ACTIVE_BYTES;
-    return check_listen(a);
+    return status != 0 ? status : offer_check(a);
 }
 
 static int check_trace(const struct args *a)
@@ -988,7 +924,7 @@ static int check(struct args *a)
                  : a->command == COMMAND_DROP   ? publish_check_drop(a)
                  : a->command == COMMAND_RENEW  ? publish_check_renew(a)
                  : a->command == COMMAND_VIA    ? via_check(a)
-                 : a->command == COMMAND_DEPOT  ? check_depot(a)
+                 : a->command == COMMAND_DEPOT  ? offer_check_depot(a)
                                                 : 0;
     if (status == 0 && a->list != NULL)
         status = check_list(a);
