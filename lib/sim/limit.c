@@ -164,7 +164,7 @@ int xd_scenario_limit(const struct xd_scenario *s, unsigned connections,
     return 0;
 }
 
-/* What a depot can have brought by then. */
+/* What a depot can have delivered by then. */
 static double got_of(const struct fluid *f, size_t depot)
 {
     return f->flows[xd_scenario_depot(f->scenario, depot) - f->scenario->lines]

@@ -150,6 +150,7 @@ END_TEST
 START_TEST(any_two_depots_may_be_dead)
 {
     o.sched.policy = policies[_i / N_PAIRS];
+    o.size = 2 * MIB - 1000; /* they are many */
     run(pair(_i % N_PAIRS), _i % 2 ? "down" : "refuses", false);
     ck_assert(result.is_complete);
     /* Of the third of the data that they have, or of less if they have most of
