@@ -91,6 +91,14 @@ static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
            !xd_sched_options(d->session.sched)->has_gaps;
 }
 
+/* No depot can be asked for a byte, in the place of which others are coming. */
+static bool waits_for_others(const struct xd_driver *d,
+                             const struct xd_sched_action *a)
+{
+    return a->kind == XD_DO_FAIL && d->is_coming &&
+           d->is_coming(d->world, a->range.begin);
+}
+
 /* Every byte is here, and counts unless the whole is wrong. */
 static void complete(struct xd_driver *d)
 {
@@ -118,7 +126,10 @@ static bool obey(struct xd_driver *d, struct xd_sched_action *a)
         d->is_over = d->failed = true;
     else if (a->kind == XD_DO_WAIT && !ends_with_gaps(d))
         return false;
-    else if (a->kind == XD_DO_FINISH)
+    else if (waits_for_others(d, a)) {
+        a->until = XD_NEVER;
+        return false;
+    } else if (a->kind == XD_DO_FINISH)
         complete(d);
     else if (a->kind == XD_DO_WAIT || gives_up(d, a))
         d->is_over = true;

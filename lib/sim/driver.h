@@ -17,6 +17,9 @@ struct xd_driver {
     bool (*ask_another)(void *world, uint64_t byte); /* no depot can be asked
                                                         for it: true: another
                                                         is now; or NULL */
+    bool (*is_coming)(void *world,
+                      uint64_t byte); /* likewise, but some may come
+                                                      in its place; or NULL */
     void (*check)(void *world); /* every byte is here: steps the session; NULL:
                                     nothing is to be proved of the whole */
     void (*begin_round)(void *world); /* no request may be left; likewise */

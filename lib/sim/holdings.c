@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Which depot of a scenario holds what, and in which tier. */
 #include "sim/holdings.h"
 
 #include <xdownload/error.h>
@@ -31,24 +30,120 @@ static bool owns(const struct xd_scenario *s, size_t depot, uint64_t object)
     return n_before < most;
 }
 
+/* ---- stripes ---- */
+
+unsigned xd_sim_shard_of(const struct xd_sim_code *c, size_t depot,
+                         size_t stripe)
+{
+    return depot < c->n ? (unsigned)((depot + c->n - stripe % c->n) % c->n)
+                        : c->n;
+}
+
+unsigned xd_sim_depot_of(const struct xd_sim_code *c, size_t stripe,
+                         unsigned shard)
+{
+    return (unsigned)((stripe + shard) % c->n);
+}
+
+/* Of each stripe a shard of data, or all that its parity can stand in for. */
+static struct xd_range of_stripe(const struct xd_sim_options *o, size_t depot,
+                                 size_t stripe)
+{
+    const unsigned shard = xd_sim_shard_of(&o->code, depot, stripe);
+    const uint64_t begin = stripe * o->code.k * o->object_bytes;
+    const struct xd_range file = {0, o->size};
+
+    if (shard >= o->code.k)
+        return xd_range_clip(
+            (struct xd_range){begin, begin + o->code.k * o->object_bytes},
+            shard < o->code.n ? file : (struct xd_range){0, 0});
+    return xd_range_clip(
+        (struct xd_range){begin + shard * o->object_bytes,
+                          begin + (shard + 1) * o->object_bytes},
+        file);
+}
+
+static void hold_shards(const struct xd_scenario_line *line,
+                        const struct xd_sim_options *o, size_t depot,
+                        struct xd_holding *out)
+{
+    const uint64_t n = (n_objects(o) - 1) / o->code.k + 1;
+
+    for (size_t s = 0; s < n; s++) {
+        const struct xd_range r = of_stripe(o, depot, s);
+
+        if (xd_range_is_empty(r))
+            continue;
+        out->held[out->n_held] = r;
+        out->tiers[out->n_held++] =
+            xd_sim_shard_of(&o->code, depot, s) < o->code.k
+                ? (uint8_t)line->tier
+                : XD_TIERS - 1;
+    }
+}
+
+static bool has_own(const struct xd_scenario *s, const struct xd_sim_options *o,
+                    size_t depot, uint64_t object)
+{
+    const size_t n = s->n_depots;
+
+    if (o->code.k > 0)
+        return xd_sim_shard_of(&o->code, depot, (size_t)object / o->code.k) ==
+               object % o->code.k;
+    return o->copies == 0 || (depot + n - object % n) % n < o->copies;
+}
+
+struct xd_range xd_sim_next_own(const struct xd_scenario *s,
+                                const struct xd_sim_options *o, size_t depot,
+                                struct xd_range r)
+{
+    const uint64_t bytes = o->object_bytes;
+
+    if (bytes == 0)
+        return r;
+    for (uint64_t i = r.begin / bytes; i * bytes < r.end; i++)
+        if (has_own(s, o, depot, i))
+            return xd_range_clip((struct xd_range){i * bytes, (i + 1) * bytes},
+                                 r);
+    return (struct xd_range){r.end, r.end};
+}
+
+static void hold_objects(const struct xd_scenario *s,
+                         const struct xd_sim_options *o, size_t depot,
+                         struct xd_holding *out)
+{
+    const struct xd_scenario_line *line = xd_scenario_depot(s, depot);
+    const uint64_t n = n_objects(o);
+
+    for (uint64_t i = 0; i < n; i++) {
+        if (!has_own(s, o, depot, i))
+            continue;
+        out->held[out->n_held] =
+            (struct xd_range){i * o->object_bytes,
+                              i + 1 == n ? o->size : (i + 1) * o->object_bytes};
+        out->tiers[out->n_held++] =
+            (uint8_t)(line->tier + (line->owners > 0 && !owns(s, depot, i)));
+    }
+}
+
 int xd_sim_holding(const struct xd_scenario *s, const struct xd_sim_options *o,
                    size_t depot, struct xd_holding *out)
 {
     const struct xd_scenario_line *line = xd_scenario_depot(s, depot);
-    uint64_t n = line->owners > 0 ? n_objects(o) : 1;
+    const size_t n = (size_t)n_objects(o);
 
-    *out = (struct xd_holding){.n_held = (size_t)n};
-    out->held = xd_alloc(out->n_held, sizeof *out->held);
-    out->tiers = xd_alloc(out->n_held, sizeof *out->tiers);
+    *out = (struct xd_holding){.n_held = 0};
+    out->held = xd_alloc(n, sizeof *out->held);
+    out->tiers = xd_alloc(n, sizeof *out->tiers);
     if (!out->held || !out->tiers)
         return XD_E_NOMEM;
-    for (uint64_t i = 0; i < n; i++) {
-        out->held[i] =
-            (struct xd_range){i * o->object_bytes, (i + 1) * o->object_bytes};
-        if (i + 1 == n)
-            out->held[i].end = o->size;
-        out->tiers[i] =
-            (uint8_t)(line->tier + (line->owners > 0 && !owns(s, depot, i)));
+    if (o->code.k > 0) {
+        hold_shards(line, o, depot, out);
+    } else if (line->owners > 0 || o->copies > 0) {
+        hold_objects(s, o, depot, out);
+    } else {
+        out->held[out->n_held] = (struct xd_range){0, o->size};
+        out->tiers[out->n_held++] = (uint8_t)line->tier;
     }
     return 0;
 }

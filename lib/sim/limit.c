@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "sim/net.h"
+#include "sim/run.h"
 #include "sim/scenario.h"
 
 #define STEP 0.001 /* seconds */
@@ -17,6 +18,8 @@ struct flow {
     unsigned connections; /* that it serves */
     double seen;          /* when it could first be asked; < 0: not yet */
     bool is_steady;       /* its rate stays as it is until a line changes */
+    double rate;          /* bytes of packets per second, and of the file: */
+    double got;
 };
 
 unsigned xd_path_connections(const struct xd_path *p, unsigned connections)
@@ -88,7 +91,7 @@ static double sum_of(const struct xd_scenario *s, struct flow *flows,
         const struct xd_scenario_line *l = &s->lines[i];
 
         if (l->depot != XD_NO_LINE && l->via == (line == 0 ? XD_NO_LINE : line))
-            sum += rate_of(&flows[i], t);
+            sum += flows[i].rate = rate_of(&flows[i], t);
         else if (l->depot == XD_NO_LINE && line == 0)
             sum += sum_of(s, flows, i, t);
     }
@@ -138,6 +141,9 @@ static bool flow_on(struct fluid *f)
         f->rate = sum_of(f->scenario, f->flows, 0, t);
         f->is_steady = are_all_steady(f);
     }
+    for (size_t i = 1; i < f->scenario->n_lines; i++)
+        f->flows[i].got +=
+            f->flows[i].rate * STEP * XD_SEGMENT_BYTES / XD_PACKET_BYTES;
     f->got += f->rate * STEP * XD_SEGMENT_BYTES / XD_PACKET_BYTES;
     f->t = t + STEP;
     return f->t < MOST_SECONDS;
@@ -152,6 +158,59 @@ int xd_scenario_limit(const struct xd_scenario *s, unsigned connections,
     if (fluid_init(&f, s, connections) < 0)
         return XD_E_NOMEM;
     while (goes_on && f.got < (double)size)
+        goes_on = flow_on(&f);
+    *out = goes_on ? f.t : (double)INFINITY;
+    xd_free(f.flows);
+    return 0;
+}
+
+/* What a depot can have delivered by then. */
+static double got_of(const struct fluid *f, size_t depot)
+{
+    return f->flows[xd_scenario_depot(f->scenario, depot) - f->scenario->lines]
+        .got;
+}
+
+/* Of each stripe a depot has one shard in n, of which any k are enough. */
+static bool has_shards(const struct fluid *f, const struct xd_sim_options *o)
+{
+    double of_use = 0;
+
+    for (size_t i = 0; i < o->code.n; i++)
+        of_use += fmin(got_of(f, i), (double)o->size / o->code.k);
+    return of_use >= (double)o->size;
+}
+
+/* Objects of which every copy is within so many depots in a row come from these
+ * alone. */
+static bool has_objects(const struct fluid *f, const struct xd_sim_options *o)
+{
+    const size_t n = f->scenario->n_depots;
+
+    for (size_t first = 0; first < n; first++) {
+        double got = 0;
+
+        for (size_t i = 0; i < n; i++) {
+            got += got_of(f, (first + i) % n);
+            if (i + 1 >= o->copies && i + 1 < n &&
+                got < (double)o->size * (double)(i + 2 - o->copies) / (double)n)
+                return false;
+        }
+    }
+    return true;
+}
+
+int xd_sim_limit(const struct xd_scenario *s, const struct xd_sim_options *o,
+                 double *out)
+{
+    struct fluid f;
+    bool goes_on = true;
+
+    if (fluid_init(&f, s, o->sched.lanes_per_depot) < 0)
+        return XD_E_NOMEM;
+    while (goes_on &&
+           (f.got < (double)o->size || (o->code.k > 0 && !has_shards(&f, o)) ||
+            (o->copies > 0 && !has_objects(&f, o))))
         goes_on = flow_on(&f);
     *out = goes_on ? f.t : (double)INFINITY;
     xd_free(f.flows);

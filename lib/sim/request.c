@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/coded.h"
 
 /* A thread wakes, and takes the request from libcurl: so long at most. */
 #define CANCEL_TIME (0.3 * (double)XD_NSEC_MS)
@@ -43,12 +44,18 @@ static void write_new(struct xd_run *r, struct xd_sim_request *q,
     if (a->is_missing)
         xd_run_take_event(
             r, (struct xd_sched_event){.kind = XD_EV_HELD, .range = a->range});
+    r->out->depots[q->depot].bytes += xd_range_length(a->range);
+    if (q->is_parity) {
+        xd_intake_passed_on(&q->in);
+        r->out->depots[q->depot].parity += xd_range_length(a->range);
+        xd_sim_coded_stored(r, number_of(r, q), a->range);
+        return;
+    }
     if (xd_intake_written(&q->in, &r->driver.ledger,
                           xd_repair_is_fetching(&r->repair.core)
                               ? XD_NO_DEPOT
                               : q->depot) < 0)
         xd_run_out_of_memory(r);
-    r->out->depots[q->depot].bytes += xd_range_length(a->range);
     if (r->o->has_whole_hash)
         xd_sim_repair_written(r, a->range, q->depot);
     xd_trust_written(r, a->range);
@@ -58,6 +65,8 @@ static void count_duplicate(struct xd_run *r, struct xd_sim_request *q,
                             uint64_t bytes)
 {
     r->out->depots[q->depot].redundant += bytes;
+    if (q->is_parity)
+        r->out->depots[q->depot].parity += bytes;
     q->redundant += bytes;
 }
 
@@ -82,7 +91,7 @@ static xd_nsec connecting(const struct xd_sim_request *q)
 {
     const struct xd_connection *c = q->connection;
 
-    return c->ready_at > q->began ? c->ready_at - q->began : 0;
+    return c && c->ready_at > q->began ? c->ready_at - q->began : 0;
 }
 
 void xd_sim_request_record(struct xd_run *r, const struct xd_sim_request *q,
@@ -114,6 +123,8 @@ static void hang_up(struct xd_run *r, const struct xd_sim_request *q,
 {
     struct xd_connection *c = q->connection;
 
+    if (!c)
+        return;
     if (r->o->has_http2 &&
         (xd_tcp_load(c) > 1 ||
          (!has_failed && !q->owns_connection && c->state == XD_CONN_READY)))
@@ -168,6 +179,7 @@ void xd_sim_request_end(struct xd_run *r, struct xd_sim_request *q,
                                    .range = {q->range.begin, counted_to},
                                    .is_refusal = q->is_refused,
                                    .retry_at = q->retry_at});
+    xd_sim_coded_ended(r, number_of(r, q));
 }
 
 void xd_sim_request_cut_off(struct xd_run *r, struct xd_sim_request *q)
@@ -191,6 +203,7 @@ static void fail(struct xd_run *r, struct xd_sim_request *q, bool is_unanswered)
         xd_line_failed(r->driver.session.line, number_of(r, q), &failure,
                        xd_run_usec(r->net.now), &q->retry_at);
 
+    r->standings[q->depot].fails |= !was_line;
     xd_sim_request_end(r, q, was_line ? XD_EV_CANCELED : XD_EV_FAILED);
 }
 
@@ -218,6 +231,7 @@ void xd_sim_request_bytes(void *user, unsigned tag, uint64_t n)
     struct xd_sim_request *q = &r->requests[tag];
 
     q->last_byte = r->net.now;
+    r->standings[q->depot] = (struct xd_sim_standing){.fails = false};
     xd_line_received(r->driver.session.line, tag, xd_run_usec(r->net.now));
     if (q->first_byte < 0) {
         q->first_byte = r->net.now;
@@ -305,13 +319,29 @@ static struct xd_sim_request *request_of(struct xd_run *r, unsigned fetch)
     return &grown[fetch];
 }
 
+static void ask(struct xd_run *r, struct xd_sim_request *q)
+{
+    const bool shares = r->o->has_http2 && !q->owns_connection;
+
+    q->connection = find_connection(r, q->depot, shares);
+    if (!q->connection) {
+        xd_run_out_of_memory(r);
+        return;
+    }
+    q->stream = xd_tcp_request(&r->tcp, q->connection, number_of(r, q),
+                               xd_range_length(q->range));
+    if (r->tcp.failed)
+        xd_run_out_of_memory(r);
+    r->out->depots[q->depot].requests++;
+    set_timer(r, q, XD_SIM_SILENCE_TIMER, silent_at(r, q));
+}
+
 void xd_sim_request_begin(struct xd_run *r, const struct xd_sched_action *a)
 {
     struct xd_sim_request *q = request_of(r, a->fetch);
-    bool shares = r->o->has_http2 && !a->owns_connection;
-    struct xd_connection *c = q ? find_connection(r, a->depot, shares) : NULL;
+    enum xd_sim_coded_kind kind;
 
-    if (!c) {
+    if (!q) {
         xd_run_out_of_memory(r);
         return;
     }
@@ -324,18 +354,18 @@ void xd_sim_request_begin(struct xd_run *r, const struct xd_sched_action *a)
                                  .range = a->range,
                                  .reason = a->reason,
                                  .asked_end = a->range.end,
-                                 .connection = c,
                                  .began = r->net.now,
                                  .first_byte = -1,
                                  .last_byte = r->net.now};
     xd_intake_begin(&q->in, a->range.begin);
     xd_line_begun(r->driver.session.line, a->fetch, a->depot,
                   xd_run_usec(r->net.now));
-    q->stream = xd_tcp_request(&r->tcp, c, a->fetch, xd_range_length(a->range));
-    if (r->tcp.failed)
-        xd_run_out_of_memory(r);
-    r->out->depots[a->depot].requests++;
-    set_timer(r, q, XD_SIM_SILENCE_TIMER, silent_at(r, q));
+    kind = xd_sim_coded_begin(r, a);
+    q->is_parity = kind == XD_SIM_IS_PARITY;
+    if (kind == XD_SIM_IS_KEPT)
+        set_timer(r, q, XD_SIM_CANCEL_TIMER, r->net.now);
+    else
+        ask(r, q);
 }
 
 void xd_sim_request_shorten(struct xd_run *r, struct xd_sim_request *q,

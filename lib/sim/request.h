@@ -7,6 +7,7 @@
 #define XD_SIM_REQUEST_H
 
 #include "session/intake.h"
+#include "session/stripes.h"
 #include "sim/driver.h"
 #include "sim/reader.h"
 #include "sim/repair.h"
@@ -18,6 +19,7 @@
 struct xd_sim_request {
     bool is_live;
     bool is_refused;
+    bool is_parity;
     bool is_distrusted;   /* what is in its buffer must not count */
     bool owns_connection; /* no other request shares it */
     uint64_t life; /* tells its timers from those of requests before it */
@@ -27,10 +29,16 @@ struct xd_sim_request {
     uint64_t asked_end; /* before it was shortened */
     struct xd_intake in;
     uint64_t redundant;
-    struct xd_connection *connection;
+    struct xd_connection *connection; /* NULL: it was not made */
     unsigned stream;
     xd_nsec began, first_byte, last_byte;
     xd_usec retry_at; /* of its depot, when it was the line that failed */
+};
+
+/* Of the last request of a depot. */
+struct xd_sim_standing {
+    bool fails;
+    bool is_given_up; /* and the depot was parked */
 };
 
 struct xd_run {
@@ -40,6 +48,8 @@ struct xd_run {
     struct xd_driver driver;
     struct xd_trust trust;
     struct xd_sim_repair repair;
+    struct xd_stripes stripes;         /* coded.h */
+    struct xd_sim_standing *standings; /* of each depot */
     struct xd_guess *guesses; /* since the first round of a repair, or NULL */
     struct xd_net net;
     struct xd_tcp tcp;

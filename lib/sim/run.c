@@ -5,6 +5,7 @@
 #include "sim/run.h"
 
 #include "base/alloc.h"
+#include "sim/coded.h"
 #include "sim/holdings.h"
 #include "sim/reader.h"
 #include "sim/request.h"
@@ -68,6 +69,10 @@ static void carry_out(void *world, const struct xd_sched_action *a)
         xd_sim_request_cancel(r, &r->requests[a->fetch]);
     else if (a->kind == XD_DO_PING)
         ping(r, a->depot);
+    else if (a->kind == XD_DO_PARK)
+        r->standings[a->depot].is_given_up = r->standings[a->depot].fails;
+    else if (a->kind == XD_DO_OPEN)
+        r->standings[a->depot].is_given_up = false;
 }
 
 /* Time goes on. */
@@ -130,15 +135,18 @@ static void join(struct xd_run *r)
 static xd_nsec decide(struct xd_run *r)
 {
     xd_nsec until = MOST_TIME;
-    xd_usec wait = XD_NEVER;
+    xd_usec wait = XD_NEVER, late = XD_NEVER;
 
     join(r);
     r->driver.now = xd_run_usec(r->net.now);
     do {
         r->is_decision_due = false;
+        xd_sim_coded_decode(r);
+        late = xd_sim_coded_watch(r);
         xd_sim_reader_look(r);
         wait = xd_driver_act(&r->driver);
     } while (r->is_decision_due && !r->driver.is_over);
+    wait = xd_earlier(wait, late);
     if (wait < (xd_usec)(until / 1000))
         until = (xd_nsec)wait * 1000;
     if (r->reader.next_at > r->net.now && r->reader.next_at < until)
@@ -291,7 +299,8 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     while (joins_at(r) == 0)
         r->n_joined++;
     r->out->depots = xd_alloc(s->n_depots, sizeof *r->out->depots);
-    if (!r->out->depots)
+    r->standings = xd_alloc(s->n_depots, sizeof *r->standings);
+    if (!r->out->depots || !r->standings)
         return XD_E_NOMEM;
     r->out->n_depots = s->n_depots;
     for (size_t i = 0; i < s->n_depots; i++)
@@ -299,6 +308,7 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     r->driver.world = r;
     r->driver.carry_out = carry_out;
     r->driver.ask_another = xd_trust_ask_another;
+    r->driver.is_coming = xd_sim_coded_is_coming;
     if (r->o->has_whole_hash) {
         r->driver.check = xd_sim_repair_check;
         r->driver.begin_round = xd_sim_repair_begin_round;
@@ -309,6 +319,8 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
         rc = xd_run_begin(r);
     if (rc == 0)
         rc = xd_trust_start(r);
+    if (rc == 0)
+        rc = xd_sim_coded_start(r);
     xd_sim_repair_start(r);
     if (rc == 0) {
         share_buffers(r);
@@ -338,12 +350,14 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     if (r.driver.failed)
         rc = XD_E_NOMEM;
     xd_trust_fini(&r.trust);
+    xd_sim_coded_fini(&r);
     xd_sim_repair_fini(&r.repair);
     xd_free(r.guesses);
     xd_driver_fini(&r.driver);
     xd_tcp_fini(&r.tcp);
     xd_net_fini(&r.net);
     xd_free(r.requests);
+    xd_free(r.standings);
     return rc;
 }
 

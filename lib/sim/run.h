@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One download of a file that every depot of a scenario holds, through the
- * real scheduler, over the wires of net.h.
+ * One download of a file that the depots of a scenario hold, each of them all of
+ * it or a part, through the real scheduler, over the wires of net.h.
  */
 #ifndef XD_SIM_RUN_H
 #define XD_SIM_RUN_H
@@ -28,6 +28,15 @@ struct xd_sim_client {
     uint64_t goes_to;
 };
 
+/*
+ * Each k objects of the file are the shards of data of a stripe, to which n - k of
+ * parity belong: any k of them restore it.  Of stripe s depot (s + j) mod n has
+ * shard j, so a file in stripes takes n depots.
+ */
+struct xd_sim_code {
+    unsigned k, n; /* k = 0: there are no stripes */
+};
+
 /* A fetch that has ended. */
 struct xd_sim_record {
     unsigned depot, lane;
@@ -43,11 +52,16 @@ struct xd_sim_options {
     struct xd_sched_options sched;
     uint64_t size, seed;
     uint64_t object_bytes; /* it lies in objects of so many bytes; 0: in one */
-    uint64_t piece_bytes;  /* a piece counts when all of it is there; 0: each
+    struct xd_sim_code code;
+    bool ignores_late;    /* no parity takes the place of what is only late */
+    unsigned copies;      /* of each object, on the depots from (its number) mod
+                              (theirs) on; 0: every depot has all */
+    uint64_t piece_bytes; /* a piece counts when all of it is there; 0: each
                              byte does */
-    bool has_whole_hash;   /* and the file counts when that is right */
-    xd_usec silence;       /* a fetch that receives nothing for so long fails */
-    bool is_silence_exact; /* session/session.h */
+    bool has_whole_hash;  /* and the file counts when that is right; not with
+                              a code */
+    xd_usec silence;      /* a fetch that receives nothing for so long fails */
+    bool is_silence_exact;    /* session/session.h */
     struct xd_guess *guesses; /* one for each depot; NULL: nothing is
                                        known of them */
     bool has_tls;
@@ -64,6 +78,7 @@ struct xd_sim_options {
 struct xd_sim_depot {
     uint64_t bytes;     /* that were not delivered before */
     uint64_t redundant; /* the others that were handed on */
+    uint64_t parity;    /* of both, what came as parity */
     uint64_t wire;      /* bytes of the file that crossed the client's link */
     unsigned requests, failures, connections, pings, bans;
     bool is_blamed; /* without its bytes the hash of the whole was right */
@@ -94,6 +109,15 @@ struct xd_sim_result {
 /* Errors: NOMEM.  *out is released with fini() in any case. */
 int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
                struct xd_sim_result *out);
+
+/*
+ * As xd_scenario_limit(), for a file of which each depot has a part: the earliest
+ * moment at which some choice of what each is asked for, parity among it, can be at
+ * the client.  Shared lines but the client's are not counted.  0 or NOMEM.
+ */
+int xd_sim_limit(const struct xd_scenario *s, const struct xd_sim_options *o,
+                 double *out);
+
 void xd_sim_result_fini(struct xd_sim_result *r);
 
 #endif

@@ -4,6 +4,8 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "sim/coded.h"
+#include "sim/holdings.h"
 #include "sim/request.h"
 
 bool xd_trust_lies(const struct xd_run *r, unsigned depot)
@@ -11,13 +13,29 @@ bool xd_trust_lies(const struct xd_run *r, unsigned depot)
     return depot != XD_HELD && xd_net_wire(&r->net, depot)->path.lies;
 }
 
+/* The first run of the range that the depot has itself, and not as parity. */
+static struct xd_range next_own(const struct xd_run *r, unsigned depot,
+                                struct xd_range range)
+{
+    return xd_sim_next_own(r->scenario, r->o, depot, range);
+}
+
 static struct xd_blame_depot look(const void *run, unsigned depot,
                                   struct xd_range range)
 {
     const struct xd_run *r = run;
+    struct xd_range own = {range.begin, range.begin};
 
-    (void)range; /* every depot holds all */
-    return (struct xd_blame_depot){r->trust.is_banned[depot], true,
+    while (own.end < range.end) {
+        const struct xd_range rest = {own.end, range.end};
+
+        own = next_own(r, depot, rest);
+        if (own.begin > rest.begin)
+            break;
+    }
+    return (struct xd_blame_depot){r->trust.is_banned[depot],
+                                   own.end == range.end &&
+                                       !xd_range_is_empty(own),
                                    r->out->depots[depot].bytes};
 }
 
@@ -65,7 +83,7 @@ void xd_trust_reject(struct xd_run *r, struct xd_range range)
 {
     while (!xd_range_is_empty(range)) {
         struct xd_range gap =
-            xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_STORED, range);
+            xd_ledger_next_gap(&r->driver.ledger, XD_BYTES_CLAIMED, range);
 
         if (!xd_range_is_empty(gap))
             report(r, XD_EV_REJECTED, 0, gap);
@@ -73,8 +91,8 @@ void xd_trust_reject(struct xd_run *r, struct xd_range range)
     }
 }
 
-static void discard(struct xd_run *r, struct xd_range range,
-                    enum xd_discard_reason why)
+void xd_trust_discard(struct xd_run *r, struct xd_range range,
+                      enum xd_discard_reason why)
 {
     if (xd_ledger_discard(&r->driver.ledger, range, why) < 0)
         xd_run_out_of_memory(r);
@@ -95,7 +113,7 @@ static void cut_off(struct xd_run *r, unsigned depot, struct xd_range range)
     }
 }
 
-static void ban(struct xd_run *r, unsigned depot)
+void xd_trust_ban(struct xd_run *r, unsigned depot)
 {
     struct xd_range rest = r->whole, run;
 
@@ -104,11 +122,20 @@ static void ban(struct xd_run *r, unsigned depot)
     r->trust.is_banned[depot] = true;
     cut_off(r, depot, r->whole);
     report(r, XD_EV_BANNED, depot, r->whole);
+    xd_sim_coded_drop(r, depot);
     while (run = xd_blame_next_unproved(&r->trust.blame, depot, rest),
            !xd_range_is_empty(run)) {
-        discard(r, run, XD_DISCARD_BANNED);
+        xd_trust_discard(r, run, XD_DISCARD_BANNED);
         rest.begin = run.end;
     }
+}
+
+static void restore(struct xd_run *r, unsigned depot, struct xd_range range)
+{
+    for (struct xd_range run;
+         run = next_own(r, depot, range), !xd_range_is_empty(run);
+         range.begin = run.end)
+        report(r, XD_EV_HOLDS, depot, run);
 }
 
 static void ask_alone(struct xd_run *r, unsigned depot, struct xd_range range)
@@ -119,15 +146,15 @@ static void ask_alone(struct xd_run *r, unsigned depot, struct xd_range range)
         cut_off(r, i, range);
         report(r, XD_EV_LOST, i, range);
     }
-    report(r, XD_EV_HOLDS, depot, range);
-    discard(r, range, XD_DISCARD_BAD_PIECE);
+    restore(r, depot, range);
+    xd_trust_discard(r, range, XD_DISCARD_BAD_PIECE);
 }
 
 static void release(struct xd_run *r, struct xd_range range)
 {
     for (unsigned i = 0; i < r->n_joined; i++)
         if (!r->trust.is_banned[i])
-            report(r, XD_EV_HOLDS, i, range);
+            restore(r, i, range);
 }
 
 /* The piece is right now: those parts of its copy differ that are not. */
@@ -147,10 +174,10 @@ static void carry_out(struct xd_run *r, const struct xd_blame_action *a)
 {
     switch (a->kind) {
     case XD_BLAME_DISCARD:
-        discard(r, a->range, XD_DISCARD_BAD_PIECE);
+        xd_trust_discard(r, a->range, XD_DISCARD_BAD_PIECE);
         break;
     case XD_BLAME_BAN:
-        ban(r, a->depot);
+        xd_trust_ban(r, a->depot);
         break;
     case XD_BLAME_ASK:
         ask_alone(r, a->depot, a->range);
@@ -205,6 +232,7 @@ static void hash(struct xd_run *r, size_t i, struct xd_range piece)
 
 void xd_trust_written(struct xd_run *r, struct xd_range range)
 {
+    const struct xd_range written = range;
     struct xd_range ready;
     size_t i;
 
@@ -215,6 +243,7 @@ void xd_trust_written(struct xd_run *r, struct xd_range range)
         else
             hash(r, i, ready);
     }
+    xd_sim_coded_written(r, written);
 }
 
 void xd_trust_joined(struct xd_run *r, unsigned depot)
@@ -228,9 +257,11 @@ void xd_trust_joined(struct xd_run *r, unsigned depot)
 bool xd_trust_ask_another(void *run, uint64_t byte)
 {
     struct xd_run *r = run;
-    const struct xd_blame_action a =
-        xd_blame_ask_another(&r->trust.blame, byte, r->n_joined);
+    struct xd_blame_action a;
 
+    if (xd_sim_coded_spares(r, byte))
+        return true;
+    a = xd_blame_ask_another(&r->trust.blame, byte, r->n_joined);
     carry_out(r, &a);
     return a.kind != XD_BLAME_NOTHING || xd_sim_repair_gives_up(r);
 }

@@ -32,6 +32,13 @@ void xd_trust_written(struct xd_run *r, struct xd_range range);
 /* It does not count; but what others have delivered of it is here. */
 void xd_trust_reject(struct xd_run *r, struct xd_range range);
 
+/* Stored bytes are missing again. */
+void xd_trust_discard(struct xd_run *r, struct xd_range range,
+                      enum xd_discard_reason why);
+
+/* Neither the depot nor what of its bytes nothing proves is used any more. */
+void xd_trust_ban(struct xd_run *r, unsigned depot);
+
 /* A depot can be asked for the whole file. */
 void xd_trust_joined(struct xd_run *r, unsigned depot);
 

@@ -12,6 +12,8 @@
  *                                             depot and with it: what does it
  *                                             cost, in the mean of eight runs?
  *
+ *     simulate --codes --size 200m --seeds 5    parity against copies, and neither
+ *
  *     simulate --random --seed 7 --print --timeline     one of them, closely
  *
  * The limit is the later of what the wires allow and what one TCP to each depot
@@ -23,6 +25,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "codes.h"
 #include "plain.h"
 #include "random.h"
 #include "sched/policy.h"
@@ -39,11 +42,12 @@ struct arguments {
     const char *bad;   /* NULL: none is added */
     double play_share; /* of the sustainable rate; 0: as player says */
     bool is_random, is_far, has_tiers, is_warm, shows_depots, shows_timeline,
-        shows_text;
+        shows_text, compares_codes;
 };
 
 static const char usage[] =
-    "usage: simulate [OPTION]... SCENARIO... | --random | --bad KIND\n"
+    "usage: simulate [OPTION]... SCENARIO... | --random | --bad KIND | "
+    "--codes\n"
     "  --algorithm NAME  -R N  -P N  -b SIZE  -t LANES  --max-depots N\n"
     "  --size SIZE  --seed N  --seeds N  --repeats N  --window SIZE  --reader "
     "RATE\n"
@@ -51,7 +55,8 @@ static const char usage[] =
     "  --object SIZE  --piece SIZE  --silence TIME  --http2  --tls  --bbr  "
     "--far  --tiers  --warm  "
     "--depots  "
-    "--timeline  --print\n"
+    "--timeline  --print  --unchecked\n"
+    "  --code K+M  --ignore-late  --copies N  of each object\n"
     "  --client  --leave-at BYTE  --go-to BYTE\n";
 
 static void fail(const char *what, const char *which)
@@ -106,6 +111,12 @@ static bool set_switch(struct arguments *a, const char *name)
         return a->o.has_tls = true;
     if (strcmp(name, "--bbr") == 0)
         return a->o.has_bbr = true;
+    if (strcmp(name, "--unchecked") == 0)
+        return a->o.is_unchecked = true;
+    if (strcmp(name, "--ignore-late") == 0)
+        return a->o.ignores_late = true;
+    if (strcmp(name, "--codes") == 0)
+        return a->compares_codes = true;
     if (strcmp(name, "--client") == 0)
         return a->o.client.is_there = true;
     if (strcmp(name, "--depots") == 0)
@@ -123,6 +134,15 @@ static bool set_switch(struct arguments *a, const char *name)
     if (strcmp(name, "--timeline") == 0)
         return a->shows_timeline = true;
     return false;
+}
+
+static void set_code(struct xd_sim_code *c, const char *value)
+{
+    unsigned m = 0;
+
+    if (sscanf(value, "%u+%u", &c->k, &m) != 2 || c->k == 0 || m == 0)
+        fail("needs shards of data and of parity, such as 4+2: ", value);
+    c->n = c->k + m;
 }
 
 static void set(struct arguments *a, const char *name, const char *value)
@@ -147,6 +167,10 @@ static void set(struct arguments *a, const char *name, const char *value)
         a->o.size = number(value);
     else if (strcmp(name, "--object") == 0)
         a->o.object_bytes = number(value);
+    else if (strcmp(name, "--copies") == 0)
+        a->o.copies = (unsigned)number(value);
+    else if (strcmp(name, "--code") == 0)
+        set_code(&a->o.code, value);
     else if (strcmp(name, "--bad") == 0)
         a->bad = value;
     else if (strcmp(name, "--seed") == 0)
@@ -199,10 +223,11 @@ static void print_depots(const struct xd_scenario *s,
                          const struct xd_sim_result *r)
 {
     for (size_t i = 0; i < r->n_depots; i++)
-        printf("    %-12s %11llu bytes %10llu redundant %11llu on the wire "
-               "%5u requests %3u failures %3u connections\n",
+        printf("    %-12s %11llu bytes %10llu parity %10llu redundant %11llu "
+               "on the wire %5u requests %3u failures %3u connections\n",
                xd_scenario_depot(s, i)->name,
                (unsigned long long)r->depots[i].bytes,
+               (unsigned long long)r->depots[i].parity,
                (unsigned long long)r->depots[i].redundant,
                (unsigned long long)r->depots[i].wire, r->depots[i].requests,
                r->depots[i].failures, r->depots[i].connections);
@@ -349,7 +374,7 @@ static void print_result(const struct arguments *a, const char *name,
     unsigned requests = 0;
     xd_usec plain = 0, unused;
 
-    if (xd_scenario_limit(s, o->sched.lanes_per_depot, o->size, &limit) < 0 ||
+    if (xd_sim_limit(s, o, &limit) < 0 ||
         xd_sim_plain(s, o, &plain, &unused) < 0)
         fail("out of memory", "");
     limit = fmax(limit, (double)plain / 1e6);
@@ -643,12 +668,18 @@ int main(int argc, char **argv)
         i++;
     }
     settle(&a.o.sched);
+    if (a.compares_codes && !xd_print_codes(&a.o, (unsigned)a.seeds))
+        fail("out of memory", "");
+    if (a.compares_codes)
+        return 0;
     if (a.bad)
         compare(a);
     else if (a.is_random)
         simulate_random(a);
     else if (i == argc)
         fail("a scenario is needed", "");
+    if ((a.o.code.k > 0 || a.o.copies > 0) && a.o.object_bytes == 0)
+        fail("--code and --copies need an --object", "");
     for (; i < argc; i++)
         simulate(&a, argv[i], read_file(argv[i]), a.o.size);
     return 0;
