@@ -8,7 +8,7 @@ import re
 import pytest
 
 SIZE = 300_001
-COMMANDS = ["verify", "show", "put", "add", "make", "check", "drop", "renew",
+COMMANDS = ["verify", "show", "put", "add", "make", "check", "depot", "drop", "renew",
             "play", "serve", "bench", "via", "trace"]
 GROUPS = ["common", "output", "network", "verification", "algorithms"]
 
