@@ -54,6 +54,13 @@ static bool fails(const struct xd_engine *e, const struct xd_depot *d)
            (d->failures > 0 && d->bytes_received == 0);
 }
 
+static bool is_failing(const void *engine, unsigned depot)
+{
+    const struct xd_engine *e = engine;
+
+    return fails(e, e->depots.list[depot]);
+}
+
 static bool holds(const void *engine, struct xd_range range)
 {
     const struct xd_engine *e = engine;
@@ -97,6 +104,7 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
         return xd_fail_nomem(err);
     c->stripes.world = e;
     c->stripes.holds = holds;
+    c->stripes.fails = is_failing;
     c->stripes.has_parity = has_parity;
     for (size_t i = 0; i < rare->n_stripes; i++) {
         const struct xd_model_stripe *m = &rare->stripes[i];

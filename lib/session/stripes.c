@@ -383,11 +383,16 @@ static bool has_come(const struct xd_open_stripe *o, struct xd_range range,
 
 /* ---- for what parity is needed ---- */
 
-static bool is_asked_at(const struct xd_open_stripe *o, struct xd_range r)
+/* By a depot that does not fail. */
+static bool is_asked_at(const struct xd_stripes *s, size_t stripe,
+                        struct xd_range r)
 {
+    const struct xd_open_stripe *o = find_open(s, stripe);
+
     for (size_t i = 0; o && i < o->n_runs; i++)
         if (o->runs[i].fetch != XD_STORED &&
-            !xd_range_is_empty(xd_range_clip(o->runs[i].range, r)))
+            !xd_range_is_empty(xd_range_clip(o->runs[i].range, r)) &&
+            !s->fails(s->world, o->runs[i].depot))
             return true;
     return false;
 }
@@ -403,7 +408,7 @@ static bool is_in_need(const struct xd_stripes *s, size_t stripe,
     const struct xd_range beside = xd_stripes_beside(shape, number, r);
 
     return !xd_range_is_empty(beside) && !has_come(o, beside, l) &&
-           !is_asked_at(o, beside) &&
+           !is_asked_at(s, stripe, beside) &&
            !s->holds(s->world, xd_stripes_data(shape, number));
 }
 
@@ -426,8 +431,7 @@ bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
     const struct xd_range shard =
         xd_stripes_shard(shape, run->range.begin, &own);
 
-    if (!is_asked_at(find_open(s, stripe), run->range) &&
-        !s->holds(s->world, shard))
+    if (!is_asked_at(s, stripe, run->range) && !s->holds(s->world, shard))
         return true;
     for (unsigned i = 0; i < shape->k; i++)
         n_in_need += i != own && is_in_need(s, stripe, l, i, run->range);

@@ -74,7 +74,9 @@ struct xd_stripes {
     const void *world;
     /* Whether a depot that does not fail holds those bytes of the file. */
     bool (*holds)(const void *world, struct xd_range range);
-    /* Whether one has that shard of parity. */
+    /* Whether that depot fails, or is silent: what it is asked for may not come. */
+    bool (*fails)(const void *world, unsigned depot);
+    /* Whether one that does not has that shard of parity. */
     bool (*has_parity)(const void *world, size_t stripe, unsigned parity);
 
     /* Its own. */

@@ -14,6 +14,11 @@ static bool fails(const struct xd_run *r, unsigned depot)
            xd_sched_is_aside(r->driver.session.sched, depot);
 }
 
+static bool is_failing(const void *run, unsigned depot)
+{
+    return fails(run, depot);
+}
+
 static bool holds(const void *run, struct xd_range range)
 {
     const struct xd_run *r = run;
@@ -45,6 +50,7 @@ int xd_sim_coded_start(struct xd_run *r)
         return XD_E_NOMEM;
     s->world = r;
     s->holds = holds;
+    s->fails = is_failing;
     s->has_parity = has_parity;
     for (uint64_t at = 0; at < r->o->size; at += bytes)
         s->list[s->n++] = (struct xd_stripe_shape){

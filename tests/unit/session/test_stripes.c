@@ -23,6 +23,14 @@ static bool holds(const void *world, struct xd_range range)
     return !(lost >> (range.begin - 1000) / 100 & 1);
 }
 
+static unsigned failing = UINT32_MAX; /* the depot that does */
+
+static bool fails(const void *world, unsigned depot)
+{
+    ck_assert_ptr_null(world);
+    return depot == failing;
+}
+
 static bool has_parity(const void *world, size_t stripe, unsigned parity)
 {
     ck_assert_ptr_null(world);
@@ -33,7 +41,9 @@ static bool has_parity(const void *world, size_t stripe, unsigned parity)
 static void setup(void)
 {
     lost = 0;
+    failing = UINT32_MAX;
     stripes.holds = holds;
+    stripes.fails = fails;
     stripes.has_parity = has_parity;
     stripes.list = xd_alloc(2, sizeof *stripes.list);
     ck_assert_ptr_nonnull(stripes.list);
@@ -505,6 +515,8 @@ START_TEST(a_stripe_is_short_where_all_parity_takes_the_place_of_others)
     begin(1, 4, 9, 1100, 1200);
     lost = 1 << 1 | 1 << 4;
     ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+    failing = 9; /* which that was asked of */
+    ck_assert(xd_stripes_is_short(&stripes, 0, &ledger));
 }
 END_TEST
 
