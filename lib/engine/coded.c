@@ -2,6 +2,7 @@
 #include "engine/coded.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "engine/depot.h"
 #include "engine/depots.h"
@@ -61,18 +62,27 @@ static bool is_failing(const void *engine, unsigned depot)
     return fails(e, e->depots.list[depot]);
 }
 
+/* Perhaps one a part of it, and another the rest. */
 static bool holds(const void *engine, struct xd_range range)
 {
     const struct xd_engine *e = engine;
+    struct xd_rangeset all = {0}, held;
+    bool is_held;
+    int rc = 0;
 
-    for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_depot *d = e->depots.list[i];
-        const struct xd_depot_source *s = xd_depot_source(d, range);
+    for (size_t i = 0; rc == 0 && i < e->depots.n; i++) {
+        const struct xd_depot *d = e->depots.list[i];
 
-        if (s && !s->is_parity && !fails(e, d))
-            return true;
+        if (fails(e, d))
+            continue;
+        rc = xd_depot_holds(d, range, &held);
+        for (size_t k = 0; rc == 0 && k < held.n; k++)
+            rc = xd_rangeset_add(&all, held.ranges[k]);
+        xd_rangeset_fini(&held);
     }
-    return false;
+    is_held = rc == 0 && xd_rangeset_contains(&all, range);
+    xd_rangeset_fini(&all);
+    return is_held;
 }
 
 static bool has_parity(const void *engine, size_t stripe, unsigned parity)
@@ -123,7 +133,8 @@ void xd_coded_fini(struct xd_coded *c)
 {
     xd_stripes_fini(&c->stripes);
     xd_free(c->of);
-    c->of = NULL;
+    xd_free(c->ready);
+    *c = (struct xd_coded){.of = NULL};
 }
 
 /* ---- which depots can be asked ---- */
@@ -222,6 +233,7 @@ static void hold_again_locked(struct xd_engine *e, size_t stripe)
 {
     const struct xd_stripe_shape *shape = &e->coded.stripes.list[stripe];
 
+    e->coded.of[stripe].has_refused = false;
     for (size_t i = 0; i < e->depots.n && !e->coded.of[stripe].is_apart; i++) {
         const struct xd_depot *d = e->depots.list[i];
 
@@ -274,19 +286,46 @@ static bool spare_locked(struct xd_engine *e, size_t stripe)
 
 static void reconsider_locked(struct xd_engine *e, size_t stripe)
 {
-    hold_again_locked(e, stripe);
+    if (e->coded.of[stripe].has_refused)
+        hold_again_locked(e, stripe);
+    xd_sched_ask_again(e->session.sched);
     if (xd_stripes_is_short(&e->coded.stripes, stripe, &e->ledger))
         (void)spare_locked(e, stripe);
     if (xd_stripes_is_open(&e->coded.stripes, stripe))
         look_again_locked(e, stripe);
 }
 
+void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
+                             unsigned parity)
+{
+    const struct xd_range range = e->coded.stripes.list[stripe].range;
+
+    for (size_t i = 0; i < e->depots.n; i++) {
+        struct xd_depot *d = e->depots.list[i];
+        struct xd_depot_source *s;
+
+        while ((s = xd_depot_parity(d, range.begin)) &&
+               (parity == 0 || xd_source_parity(s).number == parity)) {
+            xd_depot_drop_source(d, s);
+            report_gaps_locked(e, d, range, xd_report_lost_locked);
+        }
+    }
+}
+
 /* ---- requests ---- */
+
+/* Data that was read once does not come again: the stripe cannot be decoded. */
+static bool has_left(const struct xd_engine *e, struct xd_range range)
+{
+    return !xd_range_is_empty(
+        xd_ledger_next(&e->ledger, 1u << XD_BYTE_EVICTED, range));
+}
 
 /* Its parity is kept for others, which is a request that ends before it begins. */
 static void refuse_locked(struct xd_engine *e, const struct xd_depot *depot,
                           struct xd_lane *lane, size_t stripe)
 {
+    e->coded.of[stripe].has_refused = true;
     look_again_locked(e, stripe);
     lane->stop = true;
     report_gaps_locked(e, depot, lane->range, xd_report_lent_locked);
@@ -297,14 +336,13 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
 {
     struct xd_stripes *s = &e->coded.stripes;
     const size_t stripe = xd_stripes_find(s, lane->range.begin);
-    const struct xd_depot_source *source = xd_depot_source(depot, lane->range);
+    const struct xd_depot_source *source =
+        xd_depot_parity(depot, lane->range.begin);
     struct xd_coded_run run = {.depot = depot->number, .fetch = lane->fetch};
     unsigned number;
 
-    if (stripe == XD_NO_STRIPE || (source && !source->is_parity))
-        return false;
-    source = xd_depot_parity(depot, lane->range.begin);
-    if (!source)
+    if (stripe == XD_NO_STRIPE || !source ||
+        xd_depot_source(depot, lane->range))
         return false;
     run.parity = xd_source_parity(source).number;
     run.range = xd_range_clip(
@@ -313,6 +351,11 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
     lane->is_cut = run.range.end < lane->range.end;
     lane->range = run.range;
     lane->end = run.range.end;
+    if (has_left(e, s->list[stripe].range)) {
+        lane->stop = true;
+        xd_coded_give_up_locked(e, stripe, 0);
+        return false;
+    }
     if (!xd_stripes_may_begin(s, stripe, &e->ledger, &run)) {
         refuse_locked(e, depot, lane, stripe);
         return false;
@@ -321,6 +364,7 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
         xd_engine_fail_nomem_locked(e);
         return true;
     }
+    lane->is_coded = true;
     report_others_locked(e, stripe, run.parity, run.range,
                          xd_report_lent_locked);
     xd_engine_log_locked(
@@ -336,7 +380,6 @@ void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
     if (xd_stripes_stored(&e->coded.stripes, lane->fetch, range) < 0)
         xd_engine_fail_nomem_locked(e);
     xd_coded_written_locked(e, range);
-    xd_cond_signal(&e->bytes_ready);
 }
 
 static void join_late_locked(struct xd_engine *e, size_t stripe,
@@ -360,20 +403,37 @@ static void join_late_locked(struct xd_engine *e, size_t stripe,
     }
 }
 
+static int put_ready(struct xd_coded *c, size_t stripe)
+{
+    size_t *list;
+
+    for (size_t i = 0; i < c->n_ready; i++)
+        if (c->ready[i] == stripe)
+            return 0;
+    list = xd_grow(c->ready, c->n_ready, &c->capacity, sizeof *list);
+    if (!list)
+        return XD_E_NOMEM;
+    c->ready = list;
+    list[c->n_ready++] = stripe;
+    return 0;
+}
+
 void xd_coded_written_locked(struct xd_engine *e, struct xd_range range)
 {
-    struct xd_stripes *s = &e->coded.stripes;
+    struct xd_coded *c = &e->coded;
+    struct xd_stripes *s = &c->stripes;
 
-    while (!xd_range_is_empty(range)) {
-        const size_t stripe = xd_stripes_find(s, range.begin);
+    for (size_t i = xd_stripes_from(s, range.begin);
+         i < s->n && s->list[i].range.begin < range.end; i++) {
+        int rc = xd_stripes_look(s, i, &e->ledger, xd_engine_clock_locked(e));
 
-        if (stripe == XD_NO_STRIPE)
-            return;
-        if (xd_stripes_look(s, stripe, &e->ledger, xd_engine_clock_locked(e)) <
-            0)
+        if (rc == 0 && xd_stripes_is_ready(s, i, &e->ledger, &e->verify.pieces))
+            rc = put_ready(c, i);
+        if (rc < 0)
             xd_engine_fail_nomem_locked(e);
-        range.begin = s->list[stripe].range.end;
     }
+    if (c->n_ready > 0)
+        xd_cond_signal(&e->bytes_ready);
 }
 
 xd_usec xd_coded_watch_locked(struct xd_engine *e)
@@ -406,8 +466,10 @@ void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
     if (!xd_stripes_end(&e->coded.stripes, lane->fetch, &stripe, &run))
         return;
     give_back_locked(e, stripe, &run);
-    if (xd_stripes_was_put_off(&e->coded.stripes, stripe))
+    if (e->coded.of[stripe].has_refused)
         hold_again_locked(e, stripe);
+    if (e->session.sched)
+        xd_sched_ask_again(e->session.sched);
     if (xd_stripes_is_open(&e->coded.stripes, stripe))
         look_again_locked(e, stripe);
 }
@@ -441,23 +503,6 @@ void xd_coded_stop_locked(struct xd_engine *e)
     }
 }
 
-void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
-                             unsigned parity)
-{
-    const struct xd_range range = e->coded.stripes.list[stripe].range;
-
-    for (size_t i = 0; i < e->depots.n; i++) {
-        struct xd_depot *d = e->depots.list[i];
-        struct xd_depot_source *s;
-
-        while ((s = xd_depot_parity(d, range.begin)) &&
-               (parity == 0 || xd_source_parity(s).number == parity)) {
-            xd_depot_drop_source(d, s);
-            report_gaps_locked(e, d, range, xd_report_lost_locked);
-        }
-    }
-}
-
 bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte)
 {
     const size_t stripe = xd_stripes_find(&e->coded.stripes, byte);
@@ -472,11 +517,31 @@ bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte)
 
     if (stripe == XD_NO_STRIPE)
         return false;
-    if (xd_stripes_was_put_off(&e->coded.stripes, stripe)) {
+    if (e->coded.of[stripe].has_refused) {
         hold_again_locked(e, stripe);
+        xd_sched_ask_again(e->session.sched);
         return true;
     }
     return spare_locked(e, stripe);
+}
+
+bool xd_coded_fail_locked(struct xd_engine *e, uint64_t byte)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+    const size_t stripe = xd_stripes_find(s, byte);
+    const struct xd_model_stripe *model;
+    struct xd_coded_run run;
+    bool had_some = false;
+
+    if (stripe == XD_NO_STRIPE || !xd_stripes_is_open(s, stripe))
+        return false;
+    e->coded.of[stripe].n_left = xd_coded_n_left_locked(e, byte, &model);
+    xd_coded_give_up_locked(e, stripe, 0);
+    while (xd_stripes_take_in(s, stripe, s->list[stripe].range, &run)) {
+        xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
+        had_some = true;
+    }
+    return had_some;
 }
 
 /* ---- for people ---- */
@@ -500,6 +565,8 @@ unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
     unsigned n = 0;
 
     *out = stripe == XD_NO_STRIPE ? NULL : e->coded.of[stripe].model;
+    if (*out && e->coded.of[stripe].n_left > 0)
+        return e->coded.of[stripe].n_left;
     for (unsigned i = 0; *out && i < (*out)->n; i++)
         n += can_be_had(e, stripe, i);
     return n;
@@ -510,12 +577,36 @@ unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
 struct xd_range xd_coded_widen(const struct xd_engine *e, struct xd_range r)
 {
     const struct xd_stripes *s = &e->coded.stripes;
-    const size_t stripe = xd_stripes_find(s, r.begin);
+    size_t first, last;
 
-    if (!xd_range_is_empty(r) && stripe != XD_NO_STRIPE &&
-        xd_stripes_is_open(s, stripe))
-        r.begin = s->list[stripe].range.begin;
+    if (xd_range_is_empty(r) || s->n_open == 0)
+        return r;
+    first = xd_stripes_find(s, r.begin);
+    last = xd_stripes_find(s, r.end - 1);
+    if (first != XD_NO_STRIPE && xd_stripes_is_open(s, first))
+        r.begin = s->list[first].range.begin;
+    if (last != XD_NO_STRIPE && xd_stripes_is_open(s, last))
+        r.end = s->list[last].range.end;
     return r;
+}
+
+struct xd_range xd_coded_leave_locked(struct xd_engine *e,
+                                      const struct xd_rangeset *safe)
+{
+    struct xd_stripes *s = &e->coded.stripes;
+
+    for (size_t i = 0; i < s->n_open; i++) {
+        const size_t stripe = s->open[i].number;
+        const struct xd_range range = s->list[stripe].range;
+        struct xd_coded_run run;
+
+        if (!xd_range_is_empty(xd_rangeset_next(safe, range)) ||
+            !xd_stripes_take_in(s, stripe, range, &run))
+            continue;
+        xd_coded_release_locked(e, stripe, &run, XD_DISCARD_DROPPED);
+        return run.range;
+    }
+    return (struct xd_range){0, 0};
 }
 
 struct xd_range xd_coded_unfinished(const struct xd_engine *e,

@@ -30,11 +30,18 @@ struct xd_model_stripe;
 struct xd_coded_stripe {
     const struct xd_model_stripe *model;
     bool is_apart; /* what takes the place of a shard comes from one depot */
+    bool was_refetched; /* data of it that nothing proves was fetched anew */
+    unsigned
+        n_left; /* when it was given up as too many shards are lost: those that
+                        were not; else 0 */
+    bool has_refused; /* a request was not made, and its depot was lent */
 };
 
 struct xd_coded {
     struct xd_stripes stripes;
     struct xd_coded_stripe *of; /* each of them */
+    size_t *ready;              /* those that may be decoded now */
+    size_t n_ready, capacity;
 };
 
 /* Once what is wanted is known, and before the scheduler is made: which stripes can
@@ -52,7 +59,7 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
 void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
                             struct xd_range range);
 
-/* Bytes are stored, or parity in their place. */
+/* Bytes are stored, or proved, or parity is in their place. */
 void xd_coded_written_locked(struct xd_engine *e, struct xd_range range);
 
 /* From when on the last shards of a stripe are late depots with parity hold them as
@@ -86,18 +93,27 @@ void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
 bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte);
 bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte);
 
+/* The byte cannot be had: nor can what of its stripe has come as parity.  Whether some
+ * had. */
+bool xd_coded_fail_locked(struct xd_engine *e, uint64_t byte);
+
 /* Of the stripe that has the byte: how many of its shards are here, or may be had;
  * and *out the stripe.  Without one 0, and *out is NULL. */
 unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
                                 const struct xd_model_stripe **out);
 
-/* The range out to the beginning of a stripe of which some has come as parity: the
- * rest of it is needed as well. */
+/* The range out to the edges of stripes of which some has come as parity: the rest of
+ * them is needed as well. */
 struct xd_range xd_coded_widen(const struct xd_engine *e, struct xd_range r);
 
 /* The data of the first stripe within `r`, of which a byte has not been proved: what
  * is here of it may be needed. */
 struct xd_range xd_coded_unfinished(const struct xd_engine *e,
                                     struct xd_range r);
+
+/* Parity that is in the place of data outside of `safe` is not needed any more: where
+ * that was, run by run; empty: there is none. */
+struct xd_range xd_coded_leave_locked(struct xd_engine *e,
+                                      const struct xd_rangeset *safe);
 
 #endif

@@ -129,7 +129,7 @@ static void fetch_locked(struct xd_engine *e,
     lane->owns_connection = action->owns_connection;
     lane->stop = false;
     lane->is_distrusted = false;
-    lane->is_cut = false;
+    lane->is_coded = lane->is_cut = false;
     lane->reason = action->reason;
     lane->number = action->lane;
     lane->queued = xd_now();
@@ -212,13 +212,13 @@ static void describe_past_locked(const struct xd_engine *e, uint64_t at,
     enum xd_discard_reason reason;
 
     *out = '\0';
-    if (xd_ledger_was_discarded(&e->ledger, at, &reason))
-        snprintf(out, size, " (bytes that came were discarded: %s)",
-                 xd_discard_reason_text(reason));
-    else if (stripe)
+    if (stripe)
         snprintf(out, size,
                  " (stripe %llu takes %u shards to be decoded, and %u %s left)",
                  (ull)stripe->number, stripe->k, n, n == 1 ? "is" : "are");
+    else if (xd_ledger_was_discarded(&e->ledger, at, &reason))
+        snprintf(out, size, " (bytes that came were discarded: %s)",
+                 xd_discard_reason_text(reason));
 }
 
 /* No depot can deliver the bytes from `at` on: what became of the depots. */
@@ -485,6 +485,23 @@ static bool complete_locked(struct xd_engine *e)
     return false;
 }
 
+/* No depot can be asked for the range.  True: there may be more to decide. */
+static bool fail_locked(struct xd_engine *e, struct xd_range range)
+{
+    if (xd_coded_may_come_locked(e, range.begin)) {
+        wait_locked(e, XD_NEVER);
+        return false;
+    }
+    if (xd_coded_spares_locked(e, range.begin) ||
+        xd_blame_ask_another_locked(e, range.begin) ||
+        xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
+        return true;
+    /* A reader may wait for another byte of the stripe. */
+    if (e->readers.by_demand && xd_coded_fail_locked(e, range.begin))
+        return true;
+    return give_up_locked(e, range);
+}
+
 /* What the scheduler or the size probe orders.  True: there may be more to decide. */
 static bool obey_locked(struct xd_engine *e,
                         const struct xd_sched_action *action)
@@ -519,16 +536,7 @@ static bool obey_locked(struct xd_engine *e,
             return end_size_probe_locked(e);
         return !e->set.is_open && complete_locked(e);
     case XD_DO_FAIL:
-        if (xd_coded_may_come_locked(e, action->range.begin)) {
-            wait_locked(e, XD_NEVER);
-            return false;
-        }
-        if (xd_coded_spares_locked(e, action->range.begin))
-            return true;
-        if (xd_blame_ask_another_locked(e, action->range.begin) ||
-            xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
-            return true;
-        return give_up_locked(e, action->range);
+        return fail_locked(e, action->range);
     }
     return false;
 }

@@ -23,7 +23,7 @@
 struct check {
     struct xd_range range; /* of the file, where it lies */
     unsigned number;
-    unsigned depot; /* of parity: where it came from */
+    unsigned depot; /* of parity: where it came from; or XD_NO_DEPOT */
     const char *sha256;
 };
 
@@ -35,25 +35,19 @@ struct job {
     size_t n_steps, capacity;
     struct check before[XD_SHARDS_MAX], after[XD_SHARDS_MAX];
     unsigned n_before, n_after;
-    unsigned n_coded;      /* shards of which all is to be decoded */
+    unsigned n_coded; /* shards that are to be decoded, */
+    unsigned n_whole; /* and those of them in whose place a whole shard is */
     unsigned char *buffer; /* k slices, and as many for what is decoded */
 
     int rc; /* negative: as `error` says */
     struct xd_error error;
-    const struct check *wrong; /* of `before`: parity that is */
+    const struct check *wrong; /* of `before` */
     const struct check *unfit; /* of `after`: data that does not come out */
 };
 
-static size_t ready_locked(const struct xd_engine *e)
-{
-    if (e->session.phase != XD_PHASE_FETCH)
-        return XD_NO_STRIPE;
-    return xd_stripes_ready(&e->coded.stripes, &e->ledger, &e->verify.pieces);
-}
-
 bool xd_decode_can_work_locked(const struct xd_engine *e)
 {
-    return e->coded.stripes.n_open > 0 && ready_locked(e) != XD_NO_STRIPE;
+    return e->coded.n_ready > 0 && e->session.phase == XD_PHASE_FETCH;
 }
 
 /* ---- what is to be done ---- */
@@ -69,29 +63,37 @@ static struct xd_range place_of(const struct job *j, unsigned number,
     return xd_range_clip((struct xd_range){begin, begin + len}, j->shape.range);
 }
 
-/* The hashes of what lies in the places of data: of whole shards of parity, and of
- * the data that is to come out instead. */
+static void put_check(struct check *list, unsigned *n, struct check what)
+{
+    list[*n] = what;
+    *n += what.sha256 != NULL;
+}
+
+/* Before, of whole shards of parity, and of data that no piece has proved; after, of
+ * the data that comes out. */
 static void find_checks_locked(const struct xd_engine *e, struct job *j)
 {
     const struct xd_model_stripe *m = e->coded.of[j->stripe].model;
     const struct xd_model_file *f = &e->depots.manifest->files[e->depots.file];
 
     for (unsigned i = 0; i < j->shape.k; i++) {
+        const struct check data = {place_of(j, i, 0, j->shape.shard_bytes), i,
+                                   XD_NO_DEPOT, xd_stripe_sha256(f, m, i)};
         struct xd_coded_run run;
 
-        if (!xd_stripes_is_coded(&e->coded.stripes, j->stripe, i))
+        if (!xd_stripes_is_coded(&e->coded.stripes, j->stripe, i)) {
+            if (!xd_pieces_cover(&e->verify.pieces, data.range))
+                put_check(j->before, &j->n_before, data);
             continue;
+        }
         j->n_coded++;
-        j->after[j->n_after] =
-            (struct check){place_of(j, i, 0, j->shape.shard_bytes), i, 0,
-                           xd_stripe_sha256(f, m, i)};
-        j->n_after += j->after[j->n_after].sha256 != NULL;
+        put_check(j->after, &j->n_after, data);
         if (!xd_stripes_is_whole(&e->coded.stripes, j->stripe, i, &run))
             continue;
-        j->before[j->n_before] =
-            (struct check){run.range, run.parity, run.depot,
-                           xd_stripe_sha256(f, m, run.parity)};
-        j->n_before += j->before[j->n_before].sha256 != NULL;
+        j->n_whole++;
+        put_check(j->before, &j->n_before,
+                  (struct check){run.range, run.parity, run.depot,
+                                 xd_stripe_sha256(f, m, run.parity)});
     }
 }
 
@@ -147,8 +149,6 @@ static int write_slices(struct xd_engine *e, struct job *j,
         int rc = xd_sink_write(e->dest.sink, r.begin - e->wanted.begin, out[i],
                                (size_t)xd_range_length(r), &j->error);
 
-        if (rc == 0)
-            rc = xd_resume_written(e, r, &j->error);
         if (rc < 0)
             return rc;
     }
@@ -237,6 +237,23 @@ static int find_wrong(struct xd_engine *e, struct job *j,
     return 0;
 }
 
+/* For later runs, too. */
+static int note_written(struct xd_engine *e, struct job *j)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < j->n_steps; i++) {
+        const struct xd_stripe_step *step = &j->steps[i];
+
+        for (unsigned l = 0; rc == 0 && l < step->n_lost; l++)
+            rc = xd_resume_written(e,
+                                   place_of(j, step->lost[l], step->begin,
+                                            step->end - step->begin),
+                                   &j->error);
+    }
+    return rc;
+}
+
 static void carry_out(struct xd_engine *e, struct job *j, unsigned n)
 {
     j->buffer = xd_alloc((size_t)2 * j->shape.k, SLICE);
@@ -249,22 +266,63 @@ static void carry_out(struct xd_engine *e, struct job *j, unsigned n)
         j->rc = decode(e, j, n);
     if (j->rc == 0 && !j->wrong)
         j->rc = find_wrong(e, j, j->after, j->n_after, &j->unfit);
+    if (j->rc == 0 && !j->wrong && !j->unfit)
+        j->rc = note_written(e, j);
 }
 
 /* ---- what came of it ---- */
 
-/* A shard of parity is not what the manifest says. */
+/* The data of shards that no piece proves, unless it was read once and is gone, is
+ * missing again.  Whether there was any. */
+static bool discard_unproved_locked(struct xd_engine *e, const struct job *j)
+{
+    bool has_any = false;
+
+    for (unsigned i = 0; i < j->shape.k; i++) {
+        const struct xd_range r = place_of(j, i, 0, j->shape.shard_bytes);
+
+        if (xd_pieces_cover(&e->verify.pieces, r) ||
+            r.begin < e->readers.handed_out ||
+            xd_stripes_is_coded(&e->coded.stripes, j->stripe, i))
+            continue;
+        has_any = true;
+        xd_discard_locked(e, r, XD_DISCARD_BAD_PIECE);
+    }
+    return has_any;
+}
+
+/* The depot that delivered all of it, or XD_NO_DEPOT. */
+static unsigned origin_of_locked(const struct xd_engine *e, struct xd_range r)
+{
+    for (size_t i = 0; i < e->depots.n; i++)
+        if (xd_ledger_bytes_of(&e->ledger, (unsigned)i, r) ==
+            xd_range_length(r))
+            return (unsigned)i;
+    return XD_NO_DEPOT;
+}
+
+/* A shard is not what the manifest says.  If several depots have delivered it, it is
+ * fetched anew once. */
 static void blame_locked(struct xd_engine *e, const struct job *j)
 {
-    struct xd_depot *d = e->depots.list[j->wrong->depot];
+    struct xd_coded_stripe *of = &e->coded.of[j->stripe];
+    unsigned depot = j->wrong->depot;
     struct xd_error why = {0};
 
+    if (depot == XD_NO_DEPOT)
+        depot = origin_of_locked(e, j->wrong->range);
+    if (depot == XD_NO_DEPOT) {
+        if (of->was_refetched || !discard_unproved_locked(e, j))
+            xd_coded_give_up_locked(e, j->stripe, 0);
+        of->was_refetched = true;
+        return;
+    }
     xd_fail(&why, XD_E_CORRUPT,
             "%s: delivered wrong bytes: shard %u of stripe %llu does not match "
             "its sha-256",
-            d->shown_url, j->wrong->number,
-            (unsigned long long)e->coded.of[j->stripe].model->number);
-    xd_blame_ban_locked(e, d->number, &why);
+            e->depots.list[depot]->shown_url, j->wrong->number,
+            (unsigned long long)of->model->number);
+    xd_blame_ban_locked(e, depot, &why);
 }
 
 /* The only shard of parity that was used; 0: there were several. */
@@ -284,21 +342,38 @@ static unsigned only_parity(const struct job *j)
 }
 
 /* What comes out is not as it is to be.  Where all shards are what the manifest says,
- * that is so however often; else it is tried once more, with whole shards of parity
- * that can be proved each. */
+ * that is so however often; else it is tried once more with data that nothing has
+ * proved, and with whole shards of parity, which can be. */
 static void give_up_locked(struct xd_engine *e, const struct job *j)
 {
-    if (j->n_before < j->n_coded && !e->coded.of[j->stripe].is_apart) {
-        e->coded.of[j->stripe].is_apart = true;
+    struct xd_coded_stripe *of = &e->coded.of[j->stripe];
+
+    if (!of->was_refetched && discard_unproved_locked(e, j)) {
+        of->was_refetched = true;
+        return;
+    }
+    if (j->n_whole < j->n_coded && !of->is_apart) {
+        of->is_apart = true;
         return;
     }
     xd_engine_log_locked(
         e, XD_LOG_WARN,
         "stripe %llu: its parity is not that of its data: shard %u is "
         "decoded to other bytes than its sha-256 is of; it is not used",
-        (unsigned long long)e->coded.of[j->stripe].model->number,
-        j->unfit->number);
+        (unsigned long long)of->model->number, j->unfit->number);
     xd_coded_give_up_locked(e, j->stripe, only_parity(j));
+}
+
+/* Whether a depot of what was decoded from was banned meanwhile. */
+static bool has_banned_locked(const struct xd_engine *e, size_t stripe)
+{
+    struct xd_coded_run run;
+
+    for (size_t i = 0; xd_stripes_next_run(&e->coded.stripes, stripe, &i, &run);
+         i++)
+        if (e->depots.list[run.depot]->is_banned)
+            return true;
+    return false;
 }
 
 static void accept_locked(struct xd_engine *e, const struct xd_coded_run *run)
@@ -314,7 +389,8 @@ static void accept_locked(struct xd_engine *e, const struct xd_coded_run *run)
 /* What was discarded meanwhile of the data would have come out wrong. */
 static void give_locked(struct xd_engine *e, struct job *j)
 {
-    const bool is_good = !j->wrong && !j->unfit && e->verify.postponed.n == 0;
+    const bool is_good = !j->wrong && !j->unfit && e->verify.postponed.n == 0 &&
+                         !has_banned_locked(e, j->stripe);
     struct xd_coded_run run;
 
     e->verify.reading = (struct xd_range){0, 0};
@@ -328,7 +404,7 @@ static void give_locked(struct xd_engine *e, struct job *j)
     while (j->rc == 0 && !xd_engine_is_over_locked(e) &&
            xd_stripes_take_in(&e->coded.stripes, j->stripe, j->shape.range,
                               &run)) {
-        if (is_good && !e->depots.list[run.depot]->is_banned)
+        if (is_good)
             accept_locked(e, &run);
         else
             xd_coded_release_locked(e, j->stripe, &run, XD_DISCARD_BAD_PIECE);
@@ -349,7 +425,12 @@ void xd_decode_work_locked(struct xd_engine *e)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    j->stripe = ready_locked(e);
+    j->stripe = e->coded.ready[--e->coded.n_ready];
+    if (!xd_stripes_is_ready(&e->coded.stripes, j->stripe, &e->ledger,
+                             &e->verify.pieces)) {
+        xd_free(j);
+        return;
+    }
     j->shape = e->coded.stripes.list[j->stripe];
     n = e->coded.of[j->stripe].model->n;
     find_checks_locked(e, j);

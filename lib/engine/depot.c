@@ -373,9 +373,7 @@ static struct xd_depot_source *find_source(struct xd_depot *depot,
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range)
 {
-    struct xd_depot_source *s = find_source(depot, range, false);
-
-    return s ? s : find_parity(depot, range);
+    return find_source(depot, range, false);
 }
 
 struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,

@@ -113,8 +113,8 @@ struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
  * it has none. */
 const struct xd_depot_source *xd_depot_best_source(const struct xd_depot *d);
 
-/* The best source of `depot` that holds all of `range`, or else parity that can take
- * its place, and is not gone; or NULL. */
+/* The best source of `depot` that holds all of `range` and is not gone, or
+ * NULL. */
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range);
 

@@ -62,7 +62,9 @@ static void choose_fields_locked(const struct xd_engine *e,
 static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
-    lane->source = xd_depot_source(w->served, lane->range);
+    lane->source = lane->is_coded
+                       ? xd_depot_parity(w->served, lane->range.begin)
+                       : xd_depot_source(w->served, lane->range);
     lane->url = xd_source_request_url(lane->source);
     lane->reach = xd_source_request_reach(lane->source);
     lane->if_range =
@@ -303,8 +305,7 @@ static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
     write->rc =
         xd_sink_write(write->target, write->range.begin - e->wanted.begin, data,
                       (size_t)xd_range_length(write->range), &write->error);
-    if (write->rc < 0 || write->target != e->dest.sink ||
-        lane->source->is_parity)
+    if (write->rc < 0 || write->target != e->dest.sink || lane->is_coded)
         return;
     write->rc = xd_resume_written(e, write->range, &write->error);
     xd_piece_hash_add(&lane->piece_hash, &write->pieces, write->era,
@@ -366,8 +367,7 @@ static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
          !xd_set_fail_locked(e, write->range, &write->error))) {
         xd_intake_drop(&lane->in);
         xd_engine_fail_locked(e, &write->error);
-    } else if (write->rc == 0 && lane->source->is_parity &&
-               !lane->is_distrusted) {
+    } else if (write->rc == 0 && lane->is_coded && !lane->is_distrusted) {
         accept_parity_locked(w, lane, write);
     } else if (xd_intake_written(&lane->in, &e->ledger, depot) < 0) {
         xd_engine_fail_nomem_locked(e);
@@ -405,7 +405,7 @@ void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane)
 
     count_received_locked(w, xd_range_length(buffered));
     xd_lane_report_locked(w, lane);
-    if (counts_locked(e, lane) && lane->source && !lane->source->is_parity)
+    if (counts_locked(e, lane) && !lane->is_coded)
         compare_locked(w, lane);
     while (take_write_locked(w, lane, &write)) {
         xd_engine_unlock(e);
@@ -525,7 +525,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
         xd_report_shares_locked(w->engine, w->served);
         xd_engine_unlock(w->engine);
     }
-    if (!lane->source->is_of_node && !lane->source->is_parity &&
+    if (!lane->source->is_of_node && !lane->is_coded &&
         xd_resume_learned(w->engine, lane, head->validator, &error) < 0) {
         xd_engine_lock(w->engine);
         xd_engine_fail_locked(w->engine, &error);

@@ -201,6 +201,14 @@ bool xd_sched_is_aside(const struct xd_sched *s, unsigned depot)
     return depot < s->book.n_depots && s->book.depots[depot].is_aside;
 }
 
+void xd_sched_ask_again(struct xd_sched *s)
+{
+    if (s->unavailable.n == 0)
+        return;
+    xd_rangeset_fini(&s->unavailable);
+    xd_core_forget_searches(s);
+}
+
 uint64_t xd_sched_steps(const struct xd_sched *s)
 {
     return s->steps;

@@ -293,6 +293,10 @@ enum xd_lanes_reason {
  * a lower tier; only where there are tiers. */
 bool xd_sched_is_aside(const struct xd_sched *s, unsigned depot);
 
+/* What no depot could deliver may have become possible: if not, it is reported once
+ * more. */
+void xd_sched_ask_again(struct xd_sched *s);
+
 /* Whether it heeds PINGED. */
 bool xd_sched_has_pings(const struct xd_sched *s);
 

@@ -13,6 +13,7 @@ void xd_stripes_fini(struct xd_stripes *s)
     for (size_t i = 0; i < s->n_open; i++)
         xd_free(s->open[i].runs);
     xd_free(s->open);
+    xd_free(s->open_at);
     xd_free(s->waiting.list);
     xd_free(s->put_off.list);
     xd_free(s->has_waited);
@@ -30,6 +31,15 @@ size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte)
                        offsetof(struct xd_stripe_shape, range.begin));
 
     return n > 0 && byte < s->list[n - 1].range.end ? n - 1 : XD_NO_STRIPE;
+}
+
+size_t xd_stripes_from(const struct xd_stripes *s, uint64_t byte)
+{
+    const size_t n =
+        xd_count_up_to(byte, s->list, s->n, sizeof *s->list,
+                       offsetof(struct xd_stripe_shape, range.begin));
+
+    return n > 0 && byte < s->list[n - 1].range.end ? n - 1 : n;
 }
 
 struct xd_range xd_stripes_data(const struct xd_stripe_shape *shape,
@@ -108,10 +118,9 @@ static size_t take_due(struct xd_stripe_queue *q, xd_usec now, xd_usec *out_at)
 static struct xd_open_stripe *find_open(const struct xd_stripes *s,
                                         size_t stripe)
 {
-    for (size_t i = 0; i < s->n_open; i++)
-        if (s->open[i].number == stripe)
-            return &s->open[i];
-    return NULL;
+    const size_t at = s->open_at ? s->open_at[stripe] : 0;
+
+    return at > 0 ? &s->open[at - 1] : NULL;
 }
 
 bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe)
@@ -125,12 +134,16 @@ static struct xd_open_stripe *open_stripe(struct xd_stripes *s, size_t stripe)
 
     if (o)
         return o;
+    if (!s->open_at)
+        s->open_at = xd_alloc(s->n, sizeof *s->open_at);
     list = xd_grow(s->open, s->n_open, &s->capacity, sizeof *list);
-    if (!list)
+    if (list)
+        s->open = list;
+    if (!list || !s->open_at)
         return NULL;
-    s->open = list;
     list[s->n_open] = (struct xd_open_stripe){.number = stripe};
-    return &list[s->n_open++];
+    s->open_at[stripe] = ++s->n_open;
+    return &list[s->n_open - 1];
 }
 
 static void close_if_empty(struct xd_stripes *s, struct xd_open_stripe *o)
@@ -138,7 +151,11 @@ static void close_if_empty(struct xd_stripes *s, struct xd_open_stripe *o)
     if (o->n_runs > 0)
         return;
     xd_free(o->runs);
-    *o = s->open[--s->n_open];
+    s->open_at[o->number] = 0;
+    if (o != &s->open[--s->n_open]) {
+        *o = s->open[s->n_open];
+        s->open_at[o->number] = (size_t)(o - s->open) + 1;
+    }
 }
 
 static int add_run(struct xd_open_stripe *o, const struct xd_coded_run *run)
@@ -589,16 +606,22 @@ static bool is_in_doubt(struct xd_range range, const struct xd_ledger *l,
     return false;
 }
 
+bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe,
+                         const struct xd_ledger *l, const struct xd_pieces *p)
+{
+    const struct xd_open_stripe *o = find_open(s, stripe);
+    const struct xd_range range = s->list[stripe].range;
+
+    return o && has_stored(o) && has_come(o, range, l) &&
+           !is_in_doubt(range, l, p);
+}
+
 size_t xd_stripes_ready(const struct xd_stripes *s, const struct xd_ledger *l,
                         const struct xd_pieces *p)
 {
-    for (size_t i = 0; i < s->n_open; i++) {
-        const struct xd_open_stripe *o = &s->open[i];
-        const struct xd_range range = s->list[o->number].range;
-
-        if (has_stored(o) && has_come(o, range, l) && !is_in_doubt(range, l, p))
-            return o->number;
-    }
+    for (size_t i = 0; i < s->n_open; i++)
+        if (xd_stripes_is_ready(s, s->open[i].number, l, p))
+            return s->open[i].number;
     return XD_NO_STRIPE;
 }
 
@@ -638,15 +661,13 @@ bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
 bool xd_stripes_is_coded(const struct xd_stripes *s, size_t stripe,
                          unsigned number)
 {
-    const struct xd_open_stripe *o = find_open(s, stripe);
-    struct xd_range rest = xd_stripes_data(&s->list[stripe], number);
-    const struct xd_coded_run *run;
+    const struct xd_range shard = xd_stripes_data(&s->list[stripe], number);
+    struct xd_coded_run run;
 
-    if (!o || xd_range_is_empty(rest))
-        return false;
-    while (!xd_range_is_empty(rest) && (run = stored_at(o, rest.begin)))
-        rest.begin = run->range.end;
-    return xd_range_is_empty(rest);
+    for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++)
+        if (!xd_range_is_empty(xd_range_clip(run.range, shard)))
+            return true;
+    return false;
 }
 
 bool xd_stripes_is_whole(const struct xd_stripes *s, size_t stripe,

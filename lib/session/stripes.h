@@ -82,6 +82,8 @@ struct xd_stripes {
     /* Its own. */
     struct xd_open_stripe *open;
     size_t n_open, capacity;
+    size_t *open_at; /* of each stripe, its place there plus 1, or 0; NULL: none
+                        was ever open */
     struct xd_stripe_queue waiting; /* for their last shards */
     struct xd_stripe_queue put_off; /* to be looked at again */
     bool *has_waited;               /* of each stripe; NULL: none has */
@@ -93,6 +95,9 @@ void xd_stripes_fini(struct xd_stripes *s);
 
 /* The stripe that has the byte, or XD_NO_STRIPE. */
 size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte);
+
+/* The first stripe that ends behind the byte, or n. */
+size_t xd_stripes_from(const struct xd_stripes *s, uint64_t byte);
 
 /* What the shard of data has that the byte of the stripe is in, and its number; or
  * that of a number. */
@@ -187,8 +192,11 @@ bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
 
 /* ---- decoding ---- */
 
-/* A stripe that can be decoded: what of it is not stored as data is as parity, and
- * what pieces of it can be proved without that is.  XD_NO_STRIPE: none can. */
+/* Whether the stripe can be decoded: what of it is not stored as data is as parity,
+ * and what pieces of it can be proved without that is; and the first that can, or
+ * XD_NO_STRIPE. */
+bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe,
+                         const struct xd_ledger *l, const struct xd_pieces *p);
 size_t xd_stripes_ready(const struct xd_stripes *s, const struct xd_ledger *l,
                         const struct xd_pieces *p);
 
@@ -205,8 +213,7 @@ struct xd_stripe_step {
 bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
                           uint64_t begin, struct xd_stripe_step *out);
 
-/* Whether parity, of whatever shards, is in all of the place of that shard of data:
- * what comes out can be proved by its hash. */
+/* Whether some of that shard of data is to be decoded. */
 bool xd_stripes_is_coded(const struct xd_stripes *s, size_t stripe,
                          unsigned number);
 

@@ -92,9 +92,11 @@ def _mapping(stripe, number, url, is_hashed):
             + f"<e:read>{escape(url)}</e:read></e:mapping>")
 
 
-def exnode(stripes, urls_of, is_hashed=True, name="film.bin", changes=None):
-    """The text of one; urls_of(stripe, number): where the shard lies.  changes:
-    {(stripe, name of a value): another value}."""
+def exnode(stripes, urls_of, is_hashed=True, name="film.bin", changes=None,
+           hashes_data=False):
+    """The text of one; urls_of(stripe, number): where the shard lies.  is_hashed:
+    its mappings have hashes; hashes_data: its stripes have those of data.
+    changes: {(stripe, name of a value): another value}."""
     changes = changes or {}
     mappings, coded = [], []
     for s in stripes:
@@ -104,14 +106,15 @@ def exnode(stripes, urls_of, is_hashed=True, name="film.bin", changes=None):
                   "matrix": "cauchy", "k": s.k, "n": s.n,
                   "shard_length": s.length, "exnode_offset": s.offset,
                   "logical_length": len(s.data)}
-        parity = {i: _digest(s.shards[i]) for i in range(s.k, s.n)}
+        named = range(0 if hashes_data else s.k, s.n)
+        parity = {i: _digest(s.shards[i]) for i in named if s.shards[i]}
         values = {k: changes.get((s.number, k), v) for k, v in values.items()}
         coded.append(_meta(
             f"stripe.{s.number}", *(_value(*v) for v in values.items()),
             *(_meta(f"shard.{i}",
                     _value("sha256", changes.get((s.number, i), digest)),
                     *(_meta(f"replica.{r}", _value("read", url))
-                      for r, url in enumerate(urls_of(s, i))))
+                      for r, url in enumerate(urls_of(s, i)) if i >= s.k))
               for i, digest in parity.items())))
     return ('<exnode xmlns:e="http://loci.cs.utk.edu/exnode">'
             + _value("filename", name) + _meta("parity", *coded)

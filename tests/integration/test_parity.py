@@ -136,13 +136,34 @@ def test_what_is_killed_while_stripes_are_incomplete_goes_on(lab, data,
     assert lab.read("out") == data
 
 
-def test_with_three_of_six_dead_the_sentence_names_the_stripe(lab, stripes):
+@pytest.mark.parametrize("to", ["out", "-"])
+def test_with_three_of_six_dead_the_sentence_names_the_stripe(lab, stripes, to):
     depots = depots_of(lab, stripes, dead=(0, 1, 2))
-    run = lab.xdownload(write(lab, stripes, depots), "-o", "out",
-                        "--patience", "1")
+    with open(lab.path("piped"), "wb") as out:
+        run = lab.xdownload(write(lab, stripes, depots), "-o", to,
+                            "--patience", "1", stdout=out)
     assert run.rc == 1, run
     assert re.search(r"byte \d+ \(stripe \d takes 4 shards to be decoded, and "
-                     r"3 are left\)", run.err), run.err
+                     r"[123] (is|are) left\)", run.err), run.err
+
+
+def test_without_any_hash_parity_is_no_sample_of_the_data(lab, data, stripes):
+    depots = depots_of(lab, stripes)
+    run = lab.xdownload(write(lab, stripes, depots, is_hashed=False), "-o",
+                        "out")
+    assert run.rc == 0, run
+    assert lab.read("out") == data
+
+
+def test_a_liar_is_found_by_a_hash_that_only_the_stripe_has(lab, data, stripes):
+    """Once some of its stripe is to be decoded, that is."""
+    depots = depots_of(lab, stripes, dead=(0,), lying=(3,))
+    run = lab.xdownload(write(lab, stripes, depots, is_hashed=False,
+                              hashes_data=True), "-o", "out", "--checksum",
+                        "sha-256=" + hashlib.sha256(data).hexdigest())
+    assert run.rc == 0, run
+    assert lab.read("out") == data
+    assert depots[3].host in run.err
 
 
 def test_parity_that_does_not_match_its_hash_is_not_used(lab, data, stripes):

@@ -17,7 +17,8 @@ static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
 {
     const struct xd_readers *all = &e->readers;
     const struct xd_pieces *p = &e->verify.pieces;
-    int rc = protect(out, all->head.range) | protect(out, all->tail.range);
+    int rc = protect(out, all->head.range) | protect(out, all->tail.range) |
+             protect(out, e->verify.reading);
 
     for (size_t i = 0; i < all->n && rc == 0; i++) {
         const struct xd_reader *r = all->list[i];
@@ -83,9 +84,16 @@ void xd_readers_drop_locked(struct xd_engine *e)
 {
     struct xd_rangeset safe = {0};
     struct xd_range rest = e->wanted, run, gap;
+    const bool is_known = find_protected(e, &safe) == 0;
 
-    if (find_protected(e, &safe) < 0)
+    if (!is_known)
         rest.end = rest.begin; /* another time */
+    while (is_known &&
+           (run = xd_coded_leave_locked(e, &safe), !xd_range_is_empty(run))) {
+        run = whole_chunks(e, run);
+        xd_bounded_sink_drop(e->readers.store, run.begin - e->wanted.begin,
+                             run.end - e->wanted.begin);
+    }
     while (run = xd_ledger_next(&e->ledger, XD_BYTES_STORED, rest),
            !xd_range_is_empty(run)) {
         gap = xd_rangeset_next_gap(&safe, run);

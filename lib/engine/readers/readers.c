@@ -110,7 +110,8 @@ void xd_readers_widen_locked(struct xd_engine *e)
         struct xd_reader *r = e->readers.list[i];
         const struct xd_range range = xd_coded_widen(e, r->demand.range);
 
-        if (range.begin < r->demand.range.begin)
+        if (range.begin < r->demand.range.begin ||
+            range.end > r->demand.range.end)
             report_demand_locked(e, r->number, &r->demand,
                                  (struct xd_demand){range, r->demand.due,
                                                     r->demand.bytes_per_s});

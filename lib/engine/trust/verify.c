@@ -178,8 +178,9 @@ static void accept_locked(struct xd_engine *e, struct xd_range range)
     }
     xd_report_verified_locked(e, range);
     xd_set_verified_locked(e, range);
+    xd_coded_written_locked(e, range);
     xd_engine_wake_readers_locked(e);
-    if (xd_verify_passes_whole(e) || e->coded.stripes.n_open > 0)
+    if (xd_verify_passes_whole(e))
         xd_cond_signal(&e->bytes_ready);
 }
 
@@ -241,7 +242,7 @@ void xd_verify_written_locked(struct xd_engine *e, struct xd_range range,
             complete_locked(e, i, hash);
     }
     xd_coded_written_locked(e, written);
-    if (v->queue_n > 0 || e->coded.stripes.n_open > 0)
+    if (v->queue_n > 0)
         xd_cond_signal(&e->bytes_ready);
 }
 

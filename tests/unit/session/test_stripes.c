@@ -118,6 +118,29 @@ START_TEST(a_byte_is_in_one_stripe_or_in_none)
 }
 END_TEST
 
+START_TEST(stripes_are_found_from_a_byte_on)
+{
+    ck_assert_uint_eq(xd_stripes_from(&stripes, 0), 0);
+    ck_assert_uint_eq(xd_stripes_from(&stripes, 1299), 0);
+    ck_assert_uint_eq(xd_stripes_from(&stripes, 1300), 1);
+    ck_assert_uint_eq(xd_stripes_from(&stripes, 1450), 2);
+}
+END_TEST
+
+START_TEST(stripes_are_closed_in_any_order)
+{
+    struct xd_coded_run run;
+
+    deliver(3, 8, 1000, 1060);
+    deliver(4, 9, 1300, 1320);
+    ck_assert(xd_stripes_take_in(&stripes, 0, stripes.list[0].range, &run));
+    ck_assert(!xd_stripes_is_open(&stripes, 0));
+    ck_assert(xd_stripes_is_open(&stripes, 1));
+    ck_assert(xd_stripes_take_in(&stripes, 1, stripes.list[1].range, &run));
+    ck_assert(!xd_stripes_is_open(&stripes, 1));
+}
+END_TEST
+
 START_TEST(the_last_shards_are_short)
 {
     unsigned number;
@@ -411,13 +434,12 @@ START_TEST(parity_is_used_at_a_position_whatever_it_takes_the_place_of)
 }
 END_TEST
 
-START_TEST(a_shard_is_coded_if_parity_is_in_all_of_its_place)
+START_TEST(a_shard_is_coded_if_parity_is_in_its_place)
 {
-    deliver(3, 8, 1100, 1150);
-    ck_assert(!xd_stripes_is_coded(&stripes, 0, 1));
-    deliver(4, 9, 1150, 1200);
+    deliver(3, 8, 1199, 1200);
     ck_assert(xd_stripes_is_coded(&stripes, 0, 1));
     ck_assert(!xd_stripes_is_coded(&stripes, 0, 0));
+    ck_assert(!xd_stripes_is_coded(&stripes, 0, 2));
     ck_assert(!xd_stripes_is_coded(&stripes, 1, 2));
 }
 END_TEST
@@ -544,7 +566,7 @@ int main(void)
     tcase_add_test(t, where_parity_is_used_meanwhile_it_waits_again);
     tcase_add_test(t,
                    parity_is_used_at_a_position_whatever_it_takes_the_place_of);
-    tcase_add_test(t, a_shard_is_coded_if_parity_is_in_all_of_its_place);
+    tcase_add_test(t, a_shard_is_coded_if_parity_is_in_its_place);
     tcase_add_test(t, parity_may_take_the_place_of_what_is_late);
     tcase_add_test(t, parity_that_is_needed_for_what_is_lost_is_kept_for_that);
     tcase_add_test(t, what_parity_comes_for_needs_no_more);
@@ -553,5 +575,7 @@ int main(void)
     tcase_add_test(t, a_stripe_is_looked_at_again_once_a_while_later);
     tcase_add_test(
         t, a_stripe_is_short_where_all_parity_takes_the_place_of_others);
+    tcase_add_test(t, stripes_are_found_from_a_byte_on);
+    tcase_add_test(t, stripes_are_closed_in_any_order);
     return run_suite("stripes", t);
 }
