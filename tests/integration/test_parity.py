@@ -2,6 +2,7 @@
 """A file in stripes of four shards of data and two of parity, on six depots."""
 import hashlib
 import itertools
+import random
 import re
 import time
 
@@ -9,6 +10,7 @@ import pytest
 
 import parity
 from lab import bytes_of, wait_until
+from served import Served
 
 LENGTH = 128 << 10
 SIZE = 6 * 4 * LENGTH + 2 * LENGTH + 1000  # the last stripe is short
@@ -218,3 +220,19 @@ def test_without_hashes_of_shards_the_file_decides(lab, data, stripes, dead):
                         hashlib.sha256(data).hexdigest())
     assert run.rc == 0, run
     assert lab.read("out") == data
+
+
+@pytest.mark.parametrize("spool", [[], ["--spool", "none"]])
+def test_a_player_may_go_anywhere_though_two_depots_are_dead(lab, data,
+                                                             stripes, spool):
+    depots = depots_of(lab, stripes, dead=(1, 4))
+    served = Served(lab, "--lookahead", "2m", *spool,
+                    write(lab, stripes, depots))
+    places = random.Random(5)
+    for _ in range(30):
+        first = places.randrange(SIZE - 1)
+        last = min(SIZE, first + places.choice([1, 1000, 300_000])) - 1
+        answer, body = served.ask(Range=f"bytes={first}-{last}")
+        assert answer.status == 206
+        assert body == data[first:last + 1]
+    assert served.ask()[1] == data
