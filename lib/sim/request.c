@@ -54,8 +54,10 @@ static void write_new(struct xd_run *r, struct xd_sim_request *q,
     if (xd_intake_written(&q->in, &r->driver.ledger,
                           xd_repair_is_fetching(&r->repair.core)
                               ? XD_NO_DEPOT
-                              : q->depot) < 0)
+                              : q->depot) < 0) {
         xd_run_out_of_memory(r);
+        return;
+    }
     if (r->o->has_whole_hash)
         xd_sim_repair_written(r, a->range, q->depot);
     xd_trust_written(r, a->range);
