@@ -241,6 +241,7 @@ static const struct special {
     {"allow-private-redirs", 0, ALL, GROUP_NETWORK},
     {"user-agent", 'A', ASKING, GROUP_NETWORK},
     {"referer", 0, ALL, GROUP_NETWORK},
+    {"no-client-id", 0, ASKING, GROUP_NETWORK},
     {"header", 'H', ASKING, GROUP_NETWORK},
     {"user", 'u', ASKING, GROUP_COMMON | GROUP_NETWORK},
     {"netrc", 'n', ASKING, GROUP_NETWORK},

@@ -115,6 +115,14 @@ void xd_report_shares_locked(struct xd_engine *e, struct xd_depot *depot)
     depot->shares = true;
 }
 
+void xd_report_hint_locked(struct xd_engine *e, const struct xd_depot *depot,
+                           struct xd_range range)
+{
+    xd_report_event_locked(e, (struct xd_sched_event){.kind = XD_EV_HINT,
+                                                      .depot = depot->number,
+                                                      .range = range});
+}
+
 void xd_report_connected_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     if (!depot->is_connected)

@@ -52,6 +52,10 @@ void xd_report_refused_locked(struct xd_engine *e, struct xd_depot *depot,
 /* The requests of `depot` go over one connection. */
 void xd_report_shares_locked(struct xd_engine *e, struct xd_depot *depot);
 
+/* `depot` would best be asked for these bytes next, as it says. */
+void xd_report_hint_locked(struct xd_engine *e, const struct xd_depot *depot,
+                           struct xd_range range);
+
 /* A connection to `depot` is made. */
 void xd_report_connected_locked(struct xd_engine *e, struct xd_depot *depot);
 

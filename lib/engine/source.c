@@ -65,6 +65,19 @@ uint64_t xd_source_at(const struct xd_depot_source *s, uint64_t byte)
     return xd_source_offset(s) + in_source;
 }
 
+struct xd_range xd_source_part(const struct xd_depot_source *s,
+                               struct xd_range of_object)
+{
+    const uint64_t offset = xd_source_offset(s);
+    const struct xd_range has = {offset, offset + xd_range_length(s->range)};
+    const struct xd_range part = xd_range_clip(of_object, has);
+
+    if (s->is_parity || xd_source_framing(s) || xd_range_is_empty(part))
+        return (struct xd_range){0, 0};
+    return (struct xd_range){part.begin - offset + s->range.begin,
+                             part.end - offset + s->range.begin};
+}
+
 struct xd_source_parity xd_source_parity(const struct xd_depot_source *s)
 {
     return ((const struct parity_source *)s)->parity;

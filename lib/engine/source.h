@@ -117,6 +117,11 @@ enum xd_reach xd_source_reach(const struct xd_depot_source *s);
 /* Where the byte lies in the object. */
 uint64_t xd_source_at(const struct xd_depot_source *s, uint64_t byte);
 
+/* Which bytes of the file these of its object are, as far as it has them; empty if
+ * none, or if bytes of the object are not bytes of the file. */
+struct xd_range xd_source_part(const struct xd_depot_source *s,
+                               struct xd_range of_object);
+
 /* Of parity: which shard it is, and of which stripe. */
 struct xd_source_parity {
     const struct xd_model_stripe *stripe;

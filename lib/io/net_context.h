@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What all transports of one download, or of one batch, have in common: the
- * addresses of names that one of them has looked up, and the watchdog over
- * calls that do not return.  Only transports look inside.
+ * addresses of names that one of them has looked up, the watchdog over calls that
+ * do not return, and the random number by which servers know that requests
+ * belong together.  Only transports look inside.
  */
 #ifndef XD_IO_NET_CONTEXT_H
 #define XD_IO_NET_CONTEXT_H

@@ -140,12 +140,15 @@ struct xd_head {
                          does not say */
     const struct xd_url *final_url; /* after redirects */
     enum xd_reach reach;            /* of that URL, as the redirects had it */
-    enum xd_reach names; /* how near the servers may be that the object names,
+    enum xd_reach names;  /* how near the servers may be that the object names,
                             if it is a manifest */
-    bool is_encoded;     /* it says that its bytes are, as takes_encoded
+    bool is_encoded;      /* it says that its bytes are, as takes_encoded
                               lets it */
-    bool is_range;       /* the answer is a range, not the whole object */
-    bool shares;         /* its connection can carry other requests, too */
+    bool is_range;        /* the answer is a range, not the whole object */
+    bool shares;          /* its connection can carry other requests, too */
+    struct xd_range next; /* bytes of the object that the depot would best be
+                             asked for next, as it says, and they may not be of
+                             it; empty: it does not say */
     const struct xd_object_state *state; /* with `asks_state`, else NULL */
     const struct xd_offer *offer; /* with `wants_offer`: what the server of the
                                      request's URL offers; or NULL */

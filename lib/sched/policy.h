@@ -260,6 +260,10 @@ struct xd_policy {
     int (*grown)(void *p, unsigned n_depots, unsigned n_fetches);
     void (*parked)(void *p, unsigned depot, unsigned slot);
     void (*lost)(void *p, unsigned depot); /* it holds less, or more again */
+    void (*hinted)(void *p, unsigned depot, struct xd_range r); /* without
+                                                   readers: it would be asked
+                                                   for these next; they may be
+                                                   none */
     void (*readiness)(void *p, unsigned depot); /* it became ready, or is no
                                                    longer */
 };

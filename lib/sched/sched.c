@@ -457,6 +457,14 @@ static void learn_length(struct xd_book *b, uint64_t length)
     b->mean_size += ((double)length - b->mean_size) / b->n_sized;
 }
 
+/* Readers have an order of their own. */
+static void hint(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    if (s->book.o.window_bytes == 0)
+        XD_NOTIFY(s, hinted, ev->depot,
+                  xd_core_clip(ev->range, s->book.wanted));
+}
+
 static int event(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     switch (ev->kind) {
@@ -488,6 +496,9 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     case XD_EV_SHARES:
         xd_core_shares(&s->book.depots[ev->depot]);
+        return 0;
+    case XD_EV_HINT:
+        hint(s, ev);
         return 0;
     case XD_EV_CONNECTED:
         s->book.depots[ev->depot].has_connected = true;

@@ -227,6 +227,20 @@ static void take_in(struct xd_run *r, struct xd_sim_request *q, uint64_t n)
                   xd_run_at(r, xd_intake_report_at(&q->in)));
 }
 
+/* What a head says comes before its bytes. */
+static void begin_answer(struct xd_run *r, const struct xd_sim_request *q)
+{
+    if (r->o->hint)
+        xd_run_take_event(
+            r, (struct xd_sched_event){
+                   .kind = XD_EV_HINT,
+                   .depot = q->depot,
+                   .range = r->o->hint(r->o->hint_user, q->depot, q->range)});
+    if (r->o->has_http2)
+        xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
+                                                     .depot = q->depot});
+}
+
 void xd_sim_request_bytes(void *user, unsigned tag, uint64_t n)
 {
     struct xd_run *r = user;
@@ -241,9 +255,7 @@ void xd_sim_request_bytes(void *user, unsigned tag, uint64_t n)
             r->out->depots[q->depot].first_byte)
             r->out->depots[q->depot].first_byte =
                 xd_run_usec(q->first_byte - q->began);
-        if (r->o->has_http2)
-            xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_SHARES,
-                                                         .depot = q->depot});
+        begin_answer(r, q);
         xd_run_take_event(r, (struct xd_sched_event){
                                  .kind = XD_EV_STARTED,
                                  .fetch = tag,

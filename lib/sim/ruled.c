@@ -637,6 +637,7 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
         pinged(r, ev);
         break;
     case XD_EV_CONNECTED:
+    case XD_EV_HINT:
     case XD_EV_TICK:
         break;
     }

@@ -73,6 +73,10 @@ struct xd_sim_options {
     bool is_unchecked;           /* of the rules; only without a player */
     void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */
     void *record_user;
+    /* In the answer to a request: what the depot would be asked for next; or
+     * NULL. */
+    struct xd_range (*hint)(void *user, unsigned depot, struct xd_range asked);
+    void *hint_user;
 };
 
 struct xd_sim_depot {

@@ -72,6 +72,8 @@ static void check_answer(const struct xd_http_answer *a)
         FUZZ_CHECK(a->first <= a->last && a->last != UINT64_MAX);
         FUZZ_CHECK(a->last < a->total);
     }
+    FUZZ_CHECK(a->next.begin <= a->next.end);
+    FUZZ_CHECK(a->has_next || a->next.end == 0);
 }
 
 /* The same as a request that sends has it. */

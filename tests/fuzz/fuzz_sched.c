@@ -302,8 +302,8 @@ static void lose(struct world *w, unsigned depot)
 static void depot_event(struct world *w)
 {
     static const enum xd_sched_event_kind kinds[] = {
-        XD_EV_LOST,  XD_EV_NORANGES, XD_EV_BANNED,
-        XD_EV_HOLDS, XD_EV_SHARES,   XD_EV_CONNECTED};
+        XD_EV_LOST,   XD_EV_NORANGES,  XD_EV_BANNED, XD_EV_HOLDS,
+        XD_EV_SHARES, XD_EV_CONNECTED, XD_EV_HINT};
     unsigned depot = fuzz_below(&w->in, w->rules->n_depots);
     struct xd_sched_event ev = {
         .kind = kinds[fuzz_below(&w->in, sizeof kinds / sizeof kinds[0])],
@@ -311,6 +311,8 @@ static void depot_event(struct world *w)
         .is_last_resort = depot % 2 == 1,
         .range = w->lost[depot]};
 
+    if (ev.kind == XD_EV_HINT)
+        ev.range = (struct xd_range){fuzz_byte(&w->in), fuzz_byte(&w->in)};
     if (ev.kind == XD_EV_LOST)
         lose(w, depot);
     else if (ev.kind != XD_EV_BANNED ||

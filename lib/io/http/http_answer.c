@@ -92,6 +92,26 @@ static void read_range(struct xd_http_answer *a, struct xd_span value)
     *a = read;
 }
 
+/* "bytes=0-99", and nothing else; a server that says it twice says nothing. */
+static void read_next(struct xd_http_answer *a, struct xd_span value)
+{
+    static const char unit[] = "bytes=";
+    const char *dash = memchr(value.s, '-', value.len);
+    const bool is_second = a->has_next;
+    uint64_t first, last;
+
+    a->next = (struct xd_range){0, 0};
+    a->has_next = true;
+    if (is_second || dash == NULL || !xd_span_begins_with(value, unit))
+        return;
+    xd_span_skip(&value, strlen(unit));
+    if (xd_parse_u64(value.s, (size_t)(dash - value.s), &first) &&
+        xd_parse_u64(dash + 1, (size_t)(value.s + value.len - dash - 1),
+                     &last) &&
+        first <= last && last != UINT64_MAX)
+        a->next = (struct xd_range){first, last + 1};
+}
+
 /* "identity" takes nothing back; the others are no codings (RFC 9110, 16.6.1),
  * but servers send them: an object store, for example, says how an object was
  * sent to it. */
@@ -132,6 +152,8 @@ static void read_field(struct xd_http_answer *a, struct xd_span name,
         keep(a->date, sizeof a->date, value);
     else if (xd_span_is_word(name, "X-Amz-Delete-Marker"))
         a->leaves_marker = xd_span_is_word(value, "true");
+    else if (xd_span_is_word(name, "Xd-Next"))
+        read_next(a, value);
     else if (xd_span_is_word(name, "Content-Disposition"))
         (void)xd_http_disposition(xd_span(value.s, value.len), a->file_name);
 }

@@ -32,6 +32,9 @@ struct xd_http_answer {
     bool range_is_empty;  /* it reads "*", no range but the size */
     uint64_t first, last; /* else the range, both included */
     uint64_t total;       /* the size in it, or XD_SIZE_UNKNOWN */
+    bool has_next;        /* Xd-Next: */
+    struct xd_range next; /* the range in it; empty if there is more than one,
+                             or it is none */
 };
 
 /* One line of the header as it came; a status line begins anew. */

@@ -101,6 +101,7 @@ void xd_http_fetch_report_head(struct xd_http_fetch *f)
                            .shares = shares_connection(f)};
 
     head.media_type = media_type(f);
+    head.next = a->next;
     head.validator = xd_http_validator(a);
     head.modified = xd_http_modified(a);
     if (a->file_name[0] != '\0')

@@ -16,6 +16,7 @@
 
 #include "io/http/http_answer.h"
 #include "io/http/http_connect.h"
+#include "io/http/http_context.h"
 #include "io/http/http_options.h"
 #include "io/http/http_send.h"
 #include "io/http/watchdog.h"
@@ -44,9 +45,10 @@ struct xd_http_fetch {
     struct xd_request request; /* but for its URLs */
     char *if_range; /* owned: the line for request.if_range, or NULL */
     /* Lines of this request, before those of `options`: what is wanted of
-     * digests, and that one. */
-    struct curl_slist header[3];
+     * digests, that one, and which download it is of. */
+    struct curl_slist header[4];
     char wants[2][48];
+    char client[XD_HTTP_CLIENT_LINE]; /* that line; "": none */
     struct xd_http_send send;
     struct xd_url_name name;
     bool is_ftp;

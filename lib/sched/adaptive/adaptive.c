@@ -316,8 +316,9 @@ static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
             return true;
     }
     return choose_anew(p, fetch, depot, out) ||
-           (!is_supplied(p, depot, LEAD) && find_or_offer(p, depot, out) &&
-            fit(p, fetch, depot, out));
+           (!is_supplied(p, depot, LEAD) &&
+            (xd_choose_hinted(p, fetch, depot, out) ||
+             (find_or_offer(p, depot, out) && fit(p, fetch, depot, out))));
 }
 
 static unsigned adaptive_look(void *policy, xd_usec now)
@@ -487,6 +488,7 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .lanes = adaptive_lanes,
                                              .learned = adaptive_learned,
                                              .canceled = xd_adaptive_canceled,
+                                             .hinted = xd_adaptive_hinted,
                                              .ended = xd_adaptive_ended,
                                              .missing = xd_adaptive_missing,
                                              .lost = xd_adaptive_lost};

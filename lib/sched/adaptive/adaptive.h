@@ -7,6 +7,7 @@
  *                                       connections.c  and how many connections
  *     adaptive.c   chooses: a bulk of bytes, of which only the last matters;
  *     size.c       and how many of them;
+ *     hint.c       or what a depot would be asked for;
  *     small.c      round trips, where they are all that matters;
  *     urgent.c     what a reader needs next, and need.c: when
  *     first.c      before it has anything
@@ -67,17 +68,19 @@ struct xd_flow {
 
 /* What is known of a depot besides its forecast. */
 struct xd_stock {
-    double owed;        /* bytes that it was asked for and has not brought, but
+    double owed;       /* bytes that it was asked for and has not brought, but
                           for what is overdue */
-    bool is_overdue;    /* with some, and has said nothing for as long */
-    bool is_offered;    /* some of them were offered to others */
-    bool is_short;      /* so are the objects that come next: lanes.c */
-    xd_usec heard_at;   /* a byte of it came last, if any did */
-    xd_usec far_at;     /* it is far if it has not answered by then */
-    uint64_t taken_to;  /* it holds none that nobody was asked for before, */
-    uint64_t search;    /* if this is that of all */
-    unsigned n_running; /* requests, */
-    unsigned n_sharing; /* of them those that share a connection */
+    bool is_overdue;   /* with some, and has said nothing for as long */
+    bool is_offered;   /* some of them were offered to others */
+    bool is_short;     /* so are the objects that come next: lanes.c */
+    xd_usec heard_at;  /* a byte of it came last, if any did */
+    xd_usec far_at;    /* it is far if it has not answered by then */
+    uint64_t taken_to; /* it holds none that nobody was asked for before, */
+    uint64_t search;   /* if this is that of all */
+    struct xd_range hint; /* what it would be asked for next, as far as it was
+                             not; or empty */
+    unsigned n_running;   /* requests, */
+    unsigned n_sharing;   /* of them those that share a connection */
 };
 
 struct xd_adaptive {
@@ -408,6 +411,16 @@ int xd_offer_urgent(struct xd_adaptive *p, unsigned depot);
  * none. */
 double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
                        unsigned depot, double bytes);
+
+/* hint.c */
+
+/* Make a request that begins where the depot would be asked next; false: it does
+ * not say, or the end is near. */
+bool xd_choose_hinted(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                      struct xd_range *out);
+
+/* The policy's hinted(). */
+void xd_adaptive_hinted(void *policy, unsigned depot, struct xd_range r);
 
 /* small.c */
 

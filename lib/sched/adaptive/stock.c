@@ -206,7 +206,8 @@ void xd_take_stock(struct xd_adaptive *p, xd_usec now)
 
             *d = (struct xd_stock){.heard_at = d->heard_at,
                                    .search = d->search,
-                                   .taken_to = d->taken_to};
+                                   .taken_to = d->taken_to,
+                                   .hint = d->hint};
         }
     count_flows(p);
     p->unasked = unasked(p);

@@ -191,7 +191,8 @@ static const char *const event_names[] = {
     [XD_EV_NORANGES] = "noranges", [XD_EV_SHARES] = "shares",
     [XD_EV_BANNED] = "banned",     [XD_EV_DEMAND] = "demand",
     [XD_EV_PINGED] = "pinged",     [XD_EV_CONNECTED] = "connected",
-    [XD_EV_SIZED] = "sized",       [XD_EV_TICK] = "tick"};
+    [XD_EV_SIZED] = "sized",       [XD_EV_HINT] = "hint",
+    [XD_EV_TICK] = "tick"};
 
 static const char *text_of(struct xd_range range, char out[60])
 {
