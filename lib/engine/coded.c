@@ -27,11 +27,10 @@ static bool is_within(struct xd_range r, struct xd_range of)
     return of.begin <= r.begin && r.end <= of.end;
 }
 
-static bool is_of_use(const struct xd_engine *e,
-                      const struct xd_model_stripe *m)
+static bool is_too_long(const struct xd_engine *e,
+                        const struct xd_model_stripe *m)
 {
-    return is_within(data_of(m), e->wanted) &&
-           (!xd_engine_is_bounded(e) || m->length <= MOST_IN_MEMORY / 2);
+    return xd_engine_is_bounded(e) && m->length > MOST_IN_MEMORY / 2;
 }
 
 /* No depot is asked for parity of stripes that are of no use. */
@@ -105,6 +104,7 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
     const struct xd_model_rare *rare =
         e->depots.manifest->files[e->depots.file].rare;
     struct xd_coded *c = &e->coded;
+    size_t n_too_long = 0;
 
     if (rare->n_stripes == 0 || c->stripes.list)
         return 0;
@@ -119,13 +119,19 @@ int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
     for (size_t i = 0; i < rare->n_stripes; i++) {
         const struct xd_model_stripe *m = &rare->stripes[i];
 
-        if (!is_of_use(e, m))
+        n_too_long += is_too_long(e, m);
+        if (is_too_long(e, m) || !is_within(data_of(m), e->wanted))
             continue;
         c->of[c->stripes.n].model = m;
         c->stripes.list[c->stripes.n++] =
             (struct xd_stripe_shape){data_of(m), m->shard_bytes, m->k, m->n};
     }
     drop_useless(e);
+    if (n_too_long > 0)
+        xd_engine_log_locked(e, XD_LOG_WARN,
+                             "%zu stripes are longer than 32 MiB: their parity "
+                             "is not used where bytes are kept in memory",
+                             n_too_long);
     return 0;
 }
 

@@ -138,6 +138,16 @@ def test_what_is_killed_while_stripes_are_incomplete_goes_on(lab, data,
     assert lab.read("out") == data
 
 
+@pytest.mark.parametrize("k, n", [(1, 2), (1, 4), (2, 3), (5, 7)])
+def test_any_k_of_n_suffice(lab, data, k, n):
+    stripes = parity.stripes_of(data[:900_001], k, n, 100_000)
+    depots = [lab.dead() if i < n - k else
+              lab.depot(files=parity.files_of(stripes, i)) for i in range(n)]
+    run = lab.xdownload(write(lab, stripes, depots), "-o", "out")
+    assert run.rc == 0, run
+    assert lab.read("out") == data[:900_001]
+
+
 @pytest.mark.parametrize("to", ["out", "-"])
 def test_with_three_of_six_dead_the_sentence_names_the_stripe(lab, stripes, to):
     depots = depots_of(lab, stripes, dead=(0, 1, 2))
