@@ -77,7 +77,7 @@ static void note_sent(struct stream *s, uint64_t n)
     s->at += n;
 }
 
-/* Of a file that has changed no further chunk is sent: parts of two are none. */
+/* Of a file that has changed no more is sent: parts of two are none. */
 static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 {
     struct stream *s = user;
@@ -90,14 +90,12 @@ static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
         wait_for_chunk(s);
         return 0;
     }
-    if (s->at % DISK_CHUNK == 0 && !files_is_unchanged(s->of.file))
-        return MHD_CONTENT_READER_END_WITH_ERROR;
     if (room > s->ready - s->at)
         room = (size_t)(s->ready - s->at);
     if (room > s->end - s->at)
         room = (size_t)(s->end - s->at);
     const ssize_t n = pread(s->of.file->io.fd, to, room, (off_t)s->at);
-    if (n <= 0)
+    if (n <= 0 || !files_is_unchanged(s->of.file))
         return MHD_CONTENT_READER_END_WITH_ERROR;
     note_sent(s, (uint64_t)n);
     return n;

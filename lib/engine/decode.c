@@ -57,8 +57,7 @@ bool xd_decode_can_work_locked(const struct xd_engine *e)
 static struct xd_range place_of(const struct job *j, unsigned number,
                                 uint64_t at, uint64_t len)
 {
-    const uint64_t begin =
-        j->shape.range.begin + number * j->shape.shard_bytes + at;
+    const uint64_t begin = xd_stripes_data(&j->shape, number).begin + at;
 
     return xd_range_clip((struct xd_range){begin, begin + len}, j->shape.range);
 }

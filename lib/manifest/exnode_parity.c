@@ -221,8 +221,7 @@ static void check_sizes(struct xd_stripe_draft *s)
                  (ull)s->n, (ull)s->k);
     else if (r->shard_bytes == 0 || r->length == 0)
         set_flaw(s, "it has no bytes");
-    else if (r->length > XD_FILE_MAX - r->offset ||
-             r->shard_bytes > (XD_FILE_MAX - r->offset) / s->k)
+    else if (r->length > XD_FILE_MAX - r->offset)
         set_flaw(s, "it ends beyond any file");
     else if ((r->length - 1) / r->shard_bytes >= s->k)
         set_flaw(s, "its %llu bytes are more than %llu shards of %llu hold",

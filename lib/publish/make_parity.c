@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "publish/make_parity.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -345,7 +346,12 @@ static void count_shard(struct xd_upload *u, size_t stripe,
     const size_t extent = xd_plan_find(
         u->plan, xd_upload_line_shard(&u->line, stripe, shard->number).begin);
 
-    for (size_t i = 0; extent != XD_PLAN_NONE && i < shard->n_replicas; i++) {
+    if (extent == XD_PLAN_NONE)
+        return;
+    if (shard->sha256) /* which stays in the manifest */
+        snprintf(u->expected[extent], sizeof u->expected[extent], "%s",
+                 shard->sha256);
+    for (size_t i = 0; i < shard->n_replicas; i++) {
         const struct xd_model_shard_replica *r =
             &s->replicas[shard->first_replica + i];
         const size_t store = xd_upload_store_of_parity(u, r);

@@ -428,13 +428,20 @@ static double need(const struct xd_plan *p, size_t extent, size_t store,
     return (double)(e->wanted - e->n_copies) / others;
 }
 
+/* Of extents before `end`, those that may be next. */
+static size_t looked_at_to(const struct xd_plan *p, size_t end)
+{
+    if (p->hosts && end > p->first && end - p->first > LOOKS_AHEAD)
+        return p->first + LOOKS_AHEAD;
+    return end;
+}
+
 static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
 {
-    size_t best = XD_PLAN_NONE, end = p->n_ready;
+    const size_t end = looked_at_to(p, p->n_ready);
+    size_t best = XD_PLAN_NONE;
     double most = 0;
 
-    if (p->hosts && end > p->first && end - p->first > LOOKS_AHEAD)
-        end = p->first + LOOKS_AHEAD;
     for (size_t i = p->first; i < end; i++) {
         if (!may_get(p, i, store))
             continue;
@@ -559,7 +566,8 @@ bool xd_plan_is_stuck(const struct xd_plan *p)
 {
     if (p->n_open > 0)
         return false;
-    for (size_t i = p->first; i < p->n; i++) {
+    /* What next() does not look at cannot be sent before those are. */
+    for (size_t i = p->first; i < looked_at_to(p, p->n); i++) {
         for (size_t k = 0; k < p->n_stores; k++) {
             if (may_get(p, i, k) && !p->stores[k].is_dropped)
                 return false;

@@ -169,7 +169,11 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
 
     for (size_t i = 0;
          (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
-        const size_t extent = xd_plan_find(u->plan, begin);
+        /* One of another upload, which its name tells, may hold other bytes. */
+        const size_t extent =
+            strncmp(o->manage, "ibp:", 4) == 0 || is_of_upload(u, o->manage)
+                ? xd_plan_find(u->plan, begin)
+                : XD_PLAN_NONE;
 
         if (!xd_store_has(w->store, o->manage) ||
             xd_plan_is_put_off(u->plan, extent, w->index) != was_put_off ||

@@ -46,7 +46,10 @@ size_t xd_stripes_from(const struct xd_stripes *s, uint64_t byte)
 struct xd_range xd_stripes_data(const struct xd_stripe_shape *shape,
                                 unsigned number)
 {
-    const uint64_t before = number * shape->shard_bytes;
+    const uint64_t length = xd_range_length(shape->range);
+    const uint64_t before = number <= length / shape->shard_bytes
+                                ? number * shape->shard_bytes
+                                : length;
 
     return xd_range_clip(
         (struct xd_range){shape->range.begin + before,
@@ -69,8 +72,8 @@ static uint64_t position_of(const struct xd_stripe_shape *shape, uint64_t byte)
 struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
                                   unsigned number, struct xd_range r)
 {
-    const uint64_t begin = shape->range.begin + number * shape->shard_bytes +
-                           position_of(shape, r.begin);
+    const uint64_t begin =
+        xd_stripes_data(shape, number).begin + position_of(shape, r.begin);
 
     return xd_range_clip((struct xd_range){begin, begin + xd_range_length(r)},
                          shape->range);

@@ -447,6 +447,26 @@ START_TEST(a_store_that_is_dropped_is_no_host)
 }
 END_TEST
 
+/* More groups than are looked at at a time, each of an extent more than there are
+ * hosts: those that are looked at wait for ever, and the others are not reached. */
+START_TEST(it_is_stuck_however_many_extents_could_still_be_sent)
+{
+    size_t n = 0;
+
+    begin_groups(1200, 3, 2);
+    for (size_t i, store; n < 3600; n++) {
+        store = n % 3;
+        i = xd_plan_next(plan, store, now);
+        if (i == XD_PLAN_NONE && xd_plan_is_stuck(plan))
+            break;
+        if (i != XD_PLAN_NONE)
+            xd_plan_done(plan, i, store, now);
+    }
+    ck_assert_uint_lt(n, 3600);
+    ck_assert_uint_gt(xd_plan_missing(plan), 1200);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("plan");
@@ -478,5 +498,6 @@ int main(void)
     tcase_add_test(tcase, a_slow_host_does_its_part_from_the_beginning);
     tcase_add_test(tcase, a_slow_host_does_less_where_others_can);
     tcase_add_test(tcase, a_store_that_is_dropped_is_no_host);
+    tcase_add_test(tcase, it_is_stuck_however_many_extents_could_still_be_sent);
     return run_suite("plan", tcase);
 }
