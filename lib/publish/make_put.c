@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "manifest/parse.h"
 #include "publish/make_hashes.h"
 #include "publish/make_parity.h"
 #include "publish/make_upload.h"
@@ -83,6 +84,22 @@ static const struct xd_model_file *file_of(const struct xd_upload *u,
     return goes_on ? &xd_inventory_manifest(u->inventory)->files[0] : NULL;
 }
 
+/* What an object takes in the private manifest, at most as a rule. */
+#define OBJECT_TEXT 1000
+
+/* What is longer could not be read again. */
+static int check_length(const struct xd_upload *u, struct xd_error *err)
+{
+    const uint64_t n = (uint64_t)xd_plan_n_extents(u->plan) * u->copies;
+
+    if (n <= XD_MANIFEST_MAX / OBJECT_TEXT)
+        return 0;
+    return xd_fail(err, XD_E_INVAL,
+                   "the manifest of %llu objects would be longer than 64 MiB: "
+                   "longer objects (extent) are fewer",
+                   (unsigned long long)n);
+}
+
 static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
 {
     const uint64_t size = xd_origin_size(u->origin);
@@ -94,6 +111,8 @@ static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
     else if (rc == 0)
         rc = xd_upload_add_extents(u, (struct xd_range){0, size}, u->copies,
                                    err);
+    if (rc == 0)
+        rc = check_length(u, err);
     if (rc == 0)
         rc = make_pieces(u, size, err);
     if (rc == 0)

@@ -681,3 +681,16 @@ def test_a_copy_of_several_shards_goes_to_no_host_with_their_parity(lab):
         assert run.rc == 0, run.err
         assert [len(d.objects) for d in depots[:5]] == [0, 1, 2, 2, 1]
         assert_fetched(lab, data)
+
+
+def test_so_many_objects_that_their_manifest_could_not_be_read_are_refused(lab):
+    path = lab.path("long.bin")
+    with open(path, "wb") as f:
+        f.truncate(300 << 20)  # without a byte on the disk
+    run = lab.xdownload("put", "--code", "4+2", "--extent", "4k", path,
+                        *(w for i in range(6)
+                          for w in ("--to", f"http://127.0.0.{i + 2}:9/")),
+                        report=False)
+    assert run.rc == 2, run
+    assert "the manifest of 115200 objects would be longer than 64 MiB" \
+        in run.err
