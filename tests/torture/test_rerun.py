@@ -20,7 +20,7 @@ GROWTH = 4
 
 # They take seconds each time; test_engine.c refuses an inspection each wish.
 TOO_SLOW = {"test_events", "test_hostile", "test_http", "test_inspect",
-            "test_power", "test_visits"}
+            "test_power", "test_reed_solomon", "test_visits"}
 
 TESTS = [Path(t) for t in os.environ["XD_UNIT_TESTS"].split(",")]
 

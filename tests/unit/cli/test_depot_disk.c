@@ -255,7 +255,7 @@ START_TEST(what_waits_comes_before_what_is_read_ahead)
     want(&w, &two, 5);
     hold(false);
     wait_for(2);
-    ck_assert_uint_le(bytes(&one), 2 * DISK_CHUNK);
+    ck_assert_uint_le(of_one[1], 2 * DISK_CHUNK);
 }
 END_TEST
 
