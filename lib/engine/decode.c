@@ -183,10 +183,10 @@ static int decode_step(struct xd_engine *e, struct job *j,
     return rc;
 }
 
-static int decode(struct xd_engine *e, struct job *j, unsigned n)
+static int decode(struct xd_engine *e, struct job *j)
 {
     struct xd_coder *coder;
-    int rc = xd_coder_new(&coder, j->shape.k, n, &j->error);
+    int rc = xd_coder_new(&coder, j->shape.k, j->shape.n, &j->error);
 
     for (size_t i = 0; rc == 0 && i < j->n_steps; i++)
         rc = decode_step(e, j, coder, &j->steps[i]);
@@ -253,7 +253,7 @@ static int note_written(struct xd_engine *e, struct job *j)
     return rc;
 }
 
-static void carry_out(struct xd_engine *e, struct job *j, unsigned n)
+static void carry_out(struct xd_engine *e, struct job *j)
 {
     j->buffer = xd_alloc((size_t)2 * j->shape.k, SLICE);
     if (!j->buffer) {
@@ -262,7 +262,7 @@ static void carry_out(struct xd_engine *e, struct job *j, unsigned n)
     }
     j->rc = find_wrong(e, j, j->before, j->n_before, &j->wrong);
     if (j->rc == 0 && !j->wrong)
-        j->rc = decode(e, j, n);
+        j->rc = decode(e, j);
     if (j->rc == 0 && !j->wrong)
         j->rc = find_wrong(e, j, j->after, j->n_after, &j->unfit);
     if (j->rc == 0 && !j->wrong && !j->unfit)
@@ -418,7 +418,6 @@ static void give_locked(struct xd_engine *e, struct job *j)
 void xd_decode_work_locked(struct xd_engine *e)
 {
     struct job *j = xd_alloc(1, sizeof *j);
-    unsigned n;
 
     if (!j) {
         xd_engine_fail_nomem_locked(e);
@@ -431,14 +430,13 @@ void xd_decode_work_locked(struct xd_engine *e)
         return;
     }
     j->shape = e->coded.stripes.list[j->stripe];
-    n = e->coded.of[j->stripe].model->n;
     find_checks_locked(e, j);
     if (find_steps_locked(e, j) < 0)
         j->rc = xd_fail_nomem(&j->error);
     e->verify.reading = j->shape.range;
     xd_engine_unlock(e);
     if (j->rc == 0)
-        carry_out(e, j, n);
+        carry_out(e, j);
     xd_engine_lock(e);
     give_locked(e, j);
     xd_free(j->buffer);

@@ -62,20 +62,26 @@ static size_t count_before(const struct xd_depot *d, uint64_t begin)
                           offsetof(struct xd_depot_source, range.begin));
 }
 
-/* The same of those that were appended. */
-static size_t count_appended(const struct xd_depot *d, uint64_t begin)
+/* The same of a list. */
+static size_t count_listed(struct xd_depot_source *const *list, size_t n,
+                           uint64_t begin)
 {
-    size_t low = 0, high = d->n_appended;
+    size_t low = 0, high = n;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (d->appended[middle]->range.begin <= begin)
+        if (list[middle]->range.begin <= begin)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+static size_t count_appended(const struct xd_depot *d, uint64_t begin)
+{
+    return count_listed(d->appended, d->n_appended, begin);
 }
 
 /* Whether none of the sources up to this one ends at or behind `byte`. */
@@ -308,26 +314,6 @@ int xd_depot_add_parity(struct xd_depot *depot,
     return 0;
 }
 
-/* NULL: it has none that can take the place of `range`, or that is gone. */
-static struct xd_depot_source *find_parity(const struct xd_depot *depot,
-                                           struct xd_range range)
-{
-    size_t low = 0, high = depot->n_parity;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (depot->parity[middle]->range.begin <= range.begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low > 0 && depot->parity[low - 1]->range.end >= range.end; low--)
-        if (!depot->parity[low - 1]->is_gone)
-            return depot->parity[low - 1];
-    return NULL;
-}
-
 /* Whether `s` may serve, and is better than `best`, which may be NULL. */
 static bool is_better(const struct xd_depot_source *s,
                       const struct xd_depot_source *best, bool may_be_gone)
@@ -379,7 +365,12 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
 struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,
                                         uint64_t byte)
 {
-    return find_parity(depot, (struct xd_range){byte, byte + 1});
+    size_t i = count_listed(depot->parity, depot->n_parity, byte);
+
+    for (; i > 0 && depot->parity[i - 1]->range.end > byte; i--)
+        if (!depot->parity[i - 1]->is_gone)
+            return depot->parity[i - 1];
+    return NULL;
 }
 
 const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,

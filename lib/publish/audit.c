@@ -155,8 +155,8 @@ static const struct xd_audit_replica *find(const struct xd_audit *a,
     return &a->replicas[f->extents[extent].first_replica + replica];
 }
 
-struct xd_audited xd_audit_row(const struct xd_audit *a,
-                               const struct xd_audit_replica *r)
+static struct xd_audited audit_row(const struct xd_audit *a,
+                                   const struct xd_audit_replica *r)
 {
     return (struct xd_audited){.verdict = r->verdict,
                                .reason = r->reason,
@@ -175,17 +175,22 @@ struct xd_audited xd_audit_row(const struct xd_audit *a,
                                .depot_name = a->depots[r->depot].name};
 }
 
-int xd_audit_replica(const struct xd_audit *a, size_t extent, size_t replica,
-                     struct xd_audited *out)
+int xd_audit_copy_row(const struct xd_audit *a,
+                      const struct xd_audit_replica *r, struct xd_audited *out)
 {
-    const struct xd_audit_replica *r = find(a, extent, replica);
     struct xd_audited found;
 
     if (!r)
         return XD_E_INVAL;
-    found = xd_audit_row(a, r);
+    found = audit_row(a, r);
     xd_copy_out(out, &found, sizeof found);
     return 0;
+}
+
+int xd_audit_replica(const struct xd_audit *a, size_t extent, size_t replica,
+                     struct xd_audited *out)
+{
+    return xd_audit_copy_row(a, find(a, extent, replica), out);
 }
 
 int xd_audit_run_of(const struct xd_rangeset *s, size_t i, uint64_t base,

@@ -133,9 +133,9 @@ int xd_audit_begin(struct xd_audit **out, struct xd_manifest *m, size_t file,
                    bool is_full, uint64_t cell_bytes, const char *whole_with,
                    const struct xd_options *o, struct xd_error *err);
 
-/* What was found of a replica. */
-struct xd_audited xd_audit_row(const struct xd_audit *a,
-                               const struct xd_audit_replica *r);
+/* What was found of a replica, for a caller; 0, or INVAL for NULL. */
+int xd_audit_copy_row(const struct xd_audit *a,
+                      const struct xd_audit_replica *r, struct xd_audited *out);
 
 /* The i-th run of a set, without the `base` before it; 0, or INVAL past the last. */
 int xd_audit_run_of(const struct xd_rangeset *s, size_t i, uint64_t base,

@@ -62,14 +62,7 @@ static const struct xd_audit_replica *find(const struct xd_audit *a,
 int xd_audit_shard_replica(const struct xd_audit *a, size_t stripe,
                            size_t shard, size_t replica, struct xd_audited *out)
 {
-    const struct xd_audit_replica *r = find(a, stripe, shard, replica);
-    struct xd_audited found;
-
-    if (!r)
-        return XD_E_INVAL;
-    found = xd_audit_row(a, r);
-    xd_copy_out(out, &found, sizeof found);
-    return 0;
+    return xd_audit_copy_row(a, find(a, stripe, shard, replica), out);
 }
 
 int xd_audit_shard_wrong(const struct xd_audit *a, size_t stripe, size_t shard,
