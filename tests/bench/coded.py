@@ -153,10 +153,7 @@ def main():
             + table(["depots", "least seconds", "seconds", "times the least",
                      "processor seconds"], rows)
             + "\n\n" + common.conditions())
-    (a.out / "coded.md").write_text(text + "\n")
-    if a.readme:
-        common.publish("bench-coded", text)
-    print(f"written: {a.out}/coded.md")
+    common.write(a, "coded", text)
     return 0
 
 

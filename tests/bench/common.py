@@ -221,3 +221,11 @@ def publish(name, text, document="tests/bench/README.md"):
     if not found or not found_end:
         raise SystemExit(f"{document} has no markers for {name}")
     path.write_text(before + begin + text + "\n" + end + after)
+
+
+def write(a, name, text):
+    """Where set_up() was told to; with --readme also into tests/bench/README.md."""
+    (a.out / f"{name}.md").write_text(text + "\n")
+    if a.readme:
+        publish(f"bench-{name}", text)
+    print(f"written: {a.out}/{name}.md")

@@ -127,10 +127,7 @@ def main():
             "(as a multiple of the limit).\n\n"
             + table(["each connection", *ways], rows)
             + "\n\n" + common.conditions([PEERS[way][0] for way in peers]))
-    (a.out / "connections.md").write_text(text + "\n")
-    if a.readme:
-        common.publish("bench-connections", text)
-    print(f"written: {a.out}/connections.md")
+    common.write(a, "connections", text)
     return 0
 
 

@@ -171,10 +171,8 @@ def main():
             f"the machine {load:.0f}.\n\n"
             + table(["code", "", *names], rows_of(a, there, runs))
             + "\n\n" + common.conditions())
-    (a.out / "erasure.md").write_text(text + "\n")
-    if a.readme:
-        common.publish("bench-erasure", text)
-    print(text + f"\nwritten: {a.out}/erasure.md")
+    print(text)
+    common.write(a, "erasure", text)
     return 0
 
 

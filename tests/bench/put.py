@@ -214,10 +214,8 @@ def main():
             + table(["MB/s of the stores", "least", "median", "of the least",
                      "processor", "memory", "load of the machine"], rows)
             + "\n\n" + common.conditions())
-    (a.out / "put.md").write_text(text + "\n")
-    if a.readme:
-        common.publish("bench-put", text)
-    print(text + f"\nwritten: {a.out}/put.md")
+    print(text)
+    common.write(a, "put", text)
     return 0
 
 

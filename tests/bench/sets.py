@@ -252,10 +252,7 @@ def main():
     text = (f"Median of {a.runs}: seconds, and seconds of processor.\n\n"
             + table(["files", "limit of the bytes", *ways], rows)
             + "\n\n" + common.conditions(sorted({PEERS[w] for w in peers})))
-    (a.out / "sets.md").write_text(text + "\n")
-    if a.readme:
-        common.publish("bench-sets", text)
-    print(f"written: {a.out}/sets.md")
+    common.write(a, "sets", text)
     return 0
 
 

@@ -432,10 +432,8 @@ def main():
             + table(["mesh and clients", "until the last has it", "",
                      "files that the origin sent"], rows)
             + "\n\n" + common.conditions())
-    (a.out / "via.md").write_text(text + "\n")
-    if a.readme:
-        common.publish("bench-via", text)
-    print(text + f"\nwritten: {a.out}/via.md")
+    print(text)
+    common.write(a, "via", text)
     return 0
 
 
