@@ -571,7 +571,8 @@ static const char *reason_text(enum xd_lanes_reason why)
     case XD_LANES_FAR:
         return "the depots are far, so that more are at full speed sooner";
     case XD_LANES_SHORT:
-        return "each is silent for longer than it delivers one of the objects";
+        return "objects are short, and each waits for the next one for much of "
+               "its time";
     case XD_LANES_PROBE:
         return "all deliver the same rate, trying one more";
     case XD_LANES_SPREAD:

@@ -278,8 +278,8 @@ void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s);
 enum xd_lanes_reason {
     XD_LANES_USUAL,  /* as many as every depot begins with, or the user wants */
     XD_LANES_FAR,    /* it is far: more of them find their speed sooner */
-    XD_LANES_SHORT,  /* its objects are short: each of them is silent for
-                        longer than it delivers */
+    XD_LANES_SHORT,  /* its objects are short: each of them waits for the
+                        next one for much of its time */
     XD_LANES_PROBE,  /* all lanes deliver the same rate: one more is tried */
     XD_LANES_SPREAD, /* more of them on one connection did not increase the
                         rate: another connection is tried */

@@ -72,7 +72,8 @@ struct xd_stock {
                           for what is overdue */
     bool is_overdue;   /* with some, and has said nothing for as long */
     bool is_offered;   /* some of them were offered to others */
-    bool is_short;     /* so are the objects that come next: lanes.c */
+    unsigned n_short;  /* so many requests keep it busy with the objects that
+                          come next; 0: they are not short: lanes.c */
     xd_usec heard_at;  /* a byte of it came last, if any did */
     xd_usec far_at;    /* it is far if it has not answered by then */
     uint64_t taken_to; /* it holds none that nobody was asked for before, */

@@ -354,7 +354,7 @@ static unsigned bound_of(const struct xd_connections *c,
 {
     unsigned most = c->lanes_per_depot;
 
-    if (f->is_short && shares(d) && f->n_streams > most)
+    if (f->n_short > 0 && shares(d) && f->n_streams > most)
         most = f->n_streams;
     return f->ceiling > 0 && f->ceiling_spreads == d->spreads &&
                    f->ceiling < most
@@ -829,15 +829,20 @@ static void begin_far(const struct xd_connections *c,
 }
 
 /* A request follows another when that is here, so that as many latencies pass as
- * there are objects for each connection. */
+ * there are objects for each connection.  As many stay, since what too few bring
+ * says less of the line. */
 static void begin_short(const struct xd_connections *c,
                         struct xd_connections_depot *d,
                         const struct xd_connections_facts *f)
 {
-    if (f->is_short && !f->is_held_back && d->allowed < bound_of(c, d, f)) {
-        d->allowed = bound_of(c, d, f);
+    unsigned n = f->n_short, most = bound_of(c, d, f);
+
+    if (n > most)
+        n = most;
+    if (n > d->allowed && !f->is_held_back) {
+        d->allowed = n;
         d->why = XD_LANES_SHORT;
-    } else if (!f->is_short && d->why == XD_LANES_SHORT) {
+    } else if (n == 0 && d->why == XD_LANES_SHORT) {
         d->allowed = c->first;
         d->why = XD_LANES_USUAL;
     }

@@ -140,10 +140,10 @@ struct xd_connections_facts {
     bool ceiling_spreads; /* each of them with a connection of its own, though
                              they could share one */
     bool is_far;          /* its TCP needs seconds to find its speed */
-    bool is_short;     /* what is asked for is shorter than what is on its way
-                             in a latency */
-    bool is_held_back; /* by a limit of ours: more would be of no use */
-    bool is_needed;    /* a reader waits for more than comes: at once */
+    unsigned n_short;     /* so many keep it busy although they wait for one
+                          object after the other; 0: objects are long */
+    bool is_held_back;    /* by a limit of ours: more would be of no use */
+    bool is_needed;       /* a reader waits for more than comes: at once */
 };
 
 /* `first` of the lanes of each depot are used to begin with; 0: all are, as

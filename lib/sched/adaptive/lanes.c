@@ -20,6 +20,12 @@
  * take 8 % more. */
 #define FAR_RTT (250 * XD_MS)
 
+/* The part of its time for which a connection may wait.  The others do not carry
+ * more meanwhile: their TCP is at the speed that they have beside it.  In 200 random
+ * scenarios with objects of 128 to 700 KiB downloads take 3 % less time than where a
+ * connection may wait for half of its time, and 1 % less than with a tenth. */
+#define WAITS 0.05
+
 /* So many objects tell how long those are that come next. */
 #define OBJECTS_SEEN 16
 
@@ -126,12 +132,19 @@ static double length_of_objects(const struct xd_adaptive *p)
     return b->n_sized > 0 && b->mean_size < length ? b->mean_size : length;
 }
 
-/* Whether a connection of the depot is silent for longer than it delivers.  Where
- * that is so, one object after the other tells no more of the rate than that it is
- * half of it at least.  In longer ones TCP only looks for its speed. */
-static bool is_short(const struct xd_forecast *f, double object)
+/* How many connections of the depot keep its line busy although each waits for its
+ * next object for a latency; 0: objects are as long that TCP only looks for its
+ * speed in them. */
+static unsigned count_for_short(const struct xd_adaptive *p, unsigned depot,
+                                double object)
 {
-    return object < WORTH && object < 2 * f->rate * xd_seconds(f->latency);
+    const struct xd_forecast *f = &p->forecasts[depot];
+    unsigned most = p->book->o.lanes_per_depot;
+    double n = f->rate * xd_seconds(f->latency) / (WAITS * object);
+
+    if (object >= WORTH)
+        return 0;
+    return n < most ? (unsigned)ceil(n) : most;
 }
 
 static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
@@ -144,7 +157,7 @@ static void decide(struct xd_adaptive *p, unsigned slot, unsigned depot)
         .n_streams = p->book->o.lanes_per_depot,
         .can_share = p->book->depots[depot].shares,
         .is_far = p->is_far,
-        .is_short = p->depots[depot].is_short,
+        .n_short = p->depots[depot].n_short,
         .is_held_back = is_held_back(p),
         .is_needed = is_needed(p),
         .latency = p->forecasts[depot].latency,
@@ -212,7 +225,7 @@ void xd_decide_connections(struct xd_adaptive *p)
         if (b->slots[slot] < b->n_depots) {
             unsigned depot = b->slots[slot];
 
-            p->depots[depot].is_short = is_short(&p->forecasts[depot], object);
+            p->depots[depot].n_short = count_for_short(p, depot, object);
             decide(p, slot, depot);
         }
 }
@@ -225,10 +238,11 @@ static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
 {
     double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
 
-    if (p->depots[depot].is_short)
-        return p->book->o.connections_per_depot;
-    return bytes < LEAST_LANES * WORTH ? LEAST_LANES
-                                       : (unsigned)(bytes / WORTH);
+    unsigned least = p->depots[depot].n_short;
+
+    if (least < LEAST_LANES)
+        least = LEAST_LANES;
+    return bytes < least * WORTH ? least : (unsigned)(bytes / WORTH);
 }
 
 /* Whether a slow line needs no other depot; unless the last bytes are late and

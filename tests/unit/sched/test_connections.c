@@ -117,14 +117,32 @@ START_TEST(a_depot_that_is_far_begins_with_all)
 }
 END_TEST
 
-START_TEST(a_depot_of_short_objects_has_all_as_long_as_they_are)
+START_TEST(a_depot_of_short_objects_has_as_many_as_keep_it_busy)
 {
-    facts.is_short = true;
+    facts.n_short = 2;
+    decide(0);
+    expect(0, 2);
+    expect_why(XD_LANES_USUAL);
+    facts.n_short = 3;
+    decide(0);
+    expect(0, 3);
+    expect_why(XD_LANES_SHORT);
+    facts.n_short = 50;
     decide(0);
     expect(0, 6);
-    expect_why(XD_LANES_SHORT);
     ck_assert(!xd_connections_are_bound(&c, 0));
-    facts.is_short = false;
+}
+END_TEST
+
+START_TEST(it_keeps_them_as_long_as_objects_are_short)
+{
+    facts.n_short = 5;
+    decide(0);
+    facts.n_short = 1;
+    decide(0);
+    expect(0, 5);
+    expect_why(XD_LANES_SHORT);
+    facts.n_short = 0;
     decide(0);
     expect(0, 2);
     expect_why(XD_LANES_USUAL);
@@ -133,7 +151,8 @@ END_TEST
 
 START_TEST(short_objects_that_share_a_connection_have_more_requests)
 {
-    facts.is_short = facts.can_share = true;
+    facts.n_short = 50;
+    facts.can_share = true;
     facts.n_streams = 50;
     decide(0);
     expect(0, 50);
@@ -142,11 +161,11 @@ START_TEST(short_objects_that_share_a_connection_have_more_requests)
     facts.ceiling_spreads = true;
     decide(0);
     expect(0, 50);
-    facts.is_short = false;
+    facts.n_short = 0;
     decide(0);
     expect(0, 2);
     facts.can_share = false;
-    facts.is_short = true;
+    facts.n_short = 50;
     facts.ceiling_spreads = false;
     decide(1);
     expect(1, 6);
@@ -155,7 +174,7 @@ END_TEST
 
 START_TEST(short_objects_need_no_more_than_are_served_or_a_limit_allows)
 {
-    facts.is_short = true;
+    facts.n_short = 50;
     facts.ceiling = 3;
     decide(0);
     expect(0, 3);
@@ -799,7 +818,8 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, a_depot_begins_with_the_first_lanes);
     tcase_add_test(t, a_depot_that_is_far_begins_with_all);
-    tcase_add_test(t, a_depot_of_short_objects_has_all_as_long_as_they_are);
+    tcase_add_test(t, a_depot_of_short_objects_has_as_many_as_keep_it_busy);
+    tcase_add_test(t, it_keeps_them_as_long_as_objects_are_short);
     tcase_add_test(t, short_objects_that_share_a_connection_have_more_requests);
     tcase_add_test(
         t, short_objects_need_no_more_than_are_served_or_a_limit_allows);
