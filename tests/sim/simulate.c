@@ -26,6 +26,7 @@
 
 #include "base/number.h"
 #include "codes.h"
+#include "harm.h"
 #include "plain.h"
 #include "random.h"
 #include "sched/policy.h"
@@ -439,196 +440,6 @@ static void simulate_random(struct arguments a)
     }
 }
 
-/*
- * --bad: what a depot more costs.  One packet that is lost, or not, is worth more
- * than most bad depots; so each scenario is run with several seeds, the means are
- * compared, and a row without a bad depot, but with other seeds, shows how much
- * of the rest is luck.  Each run's paths are a little longer or shorter too, for
- * a packet that comes a moment sooner makes the scheduler decide otherwise.  What is
- * more than allowed by SURE standard errors is no luck.  Bytes that wait in a queue
- * whose rate changes still leave it at the old one: who was faster than the wires
- * allow for that is taken to have been as fast.
- */
-
-#define VARIES 0.03
-#define SURE 3
-#define MOST_SHOWN 8
-
-/* Of runs that differ in their luck. */
-struct mean {
-    double seconds, error;
-};
-
-struct cost {
-    double part;   /* of the time without it; > 0: it hurts */
-    double excess; /* likewise, less 1 %, and less a round trip, and a piece
-                       for one that lies */
-    double error;  /* of both */
-    uint64_t seed;
-};
-
-static double least_rtt(const struct xd_scenario *s)
-{
-    double least = 1;
-
-    for (size_t i = 0; i < s->n_depots; i++)
-        least =
-            fmin(least, 2 * (double)xd_scenario_depot(s, i)->path.delay / 1e9);
-    return least;
-}
-
-static void vary(struct xd_scenario *s, uint64_t seed)
-{
-    for (size_t i = 0; i < s->n_lines; i++) {
-        uint64_t luck = seed;
-
-        for (const char *c = s->lines[i].name; *c != '\0'; c++)
-            luck = xd_sim_random(&luck) ^ (unsigned char)*c;
-        s->lines[i].path.delay =
-            (xd_nsec)((double)s->lines[i].path.delay *
-                      (1 + VARIES * (2 * xd_sim_uniform(&luck) - 1)));
-    }
-}
-
-/* Of `repeats` runs with seeds from `seed` on. */
-static struct mean time_of(const struct arguments *a, const char *text,
-                           uint64_t size, uint64_t seed)
-{
-    struct xd_sim_options o = a->o;
-    double n = (double)a->repeats, sum = 0, squares = 0, mean;
-
-    o.size = size;
-    o.seed = seed * a->repeats;
-    for (uint64_t i = 0; i < a->repeats; i++, o.seed++) {
-        struct xd_scenario s;
-        struct xd_sim_result r;
-        double took;
-
-        parse(&s, "random", text);
-        vary(&s, o.seed);
-        r = run(&s, &o);
-        took = r.is_complete ? (double)r.took / 1e6 : (double)INFINITY;
-        sum += took;
-        squares += took * took;
-        xd_sim_result_fini(&r);
-        xd_scenario_fini(&s);
-    }
-    mean = sum / n;
-    return (struct mean){
-        mean, n > 1 ? sqrt(fmax(0, squares / n - mean * mean) / (n - 1)) : 0};
-}
-
-/* NO_KIND: none, but other seeds. */
-#define NO_KIND XD_N_BAD_KINDS
-
-static struct cost cost_of(const struct arguments *a, unsigned kind)
-{
-    struct xd_text without = {.s = NULL}, bad = {.s = NULL}, with = {.s = NULL};
-    uint64_t seed = a->o.seed, size = xd_random_scenario(&without, seed);
-    struct cost c = {.seed = seed};
-    struct xd_scenario s;
-    struct mean before, after;
-    double allowed, limit = 0;
-
-    if (kind != NO_KIND)
-        xd_random_bad_depot(&bad, (enum xd_bad_kind)kind, seed);
-    xd_text_addf(&with, "%s%s", seed % 2 && bad.s ? bad.s : without.s,
-                 !bad.s     ? ""
-                 : seed % 2 ? without.s
-                            : bad.s);
-    if (a->shows_text)
-        printf("# --size %llu\n%s", (unsigned long long)size, with.s);
-    parse(&s, "random", without.s);
-    before = time_of(a, without.s, size, seed);
-    if (xd_scenario_limit(&s, a->o.sched.lanes_per_depot, size, &limit) < 0)
-        fail("out of memory", "");
-    before.seconds = fmax(before.seconds, limit);
-    after = time_of(a, with.s, size, kind == NO_KIND ? ~seed : seed);
-    allowed = 0.01 * before.seconds + least_rtt(&s);
-    if (kind == XD_BAD_LIES)
-        allowed +=
-            before.seconds * fmin(1, (double)a->o.piece_bytes / (double)size);
-    if (!isinf(before.seconds)) {
-        c.part = after.seconds / before.seconds - 1;
-        c.excess = c.part - allowed / before.seconds;
-        c.error = hypot(before.error, after.error) / before.seconds;
-    }
-    xd_scenario_fini(&s);
-    xd_text_fini(&without);
-    xd_text_fini(&bad);
-    xd_text_fini(&with);
-    return c;
-}
-
-static int by_part(const void *a, const void *b)
-{
-    const struct cost *x = a, *y = b;
-
-    return (x->part > y->part) - (x->part < y->part);
-}
-
-static int by_excess(const void *a, const void *b)
-{
-    const struct cost *x = a, *y = b;
-
-    return (x->excess > y->excess) - (x->excess < y->excess);
-}
-
-static void print_costs(const char *name, struct cost *costs, size_t n)
-{
-    size_t n_sure = 0;
-    double sum = 0;
-
-    if (n == 0)
-        return;
-    qsort(costs, n, sizeof *costs, by_part);
-    for (size_t i = 0; i < n; i++)
-        sum += costs[i].part;
-    printf("%-9s %6zu runs  cost: median %+6.2f %%  mean %+6.2f %%", name, n,
-           100 * costs[n / 2].part, 100 * sum / (double)n);
-    qsort(costs, n, sizeof *costs, by_excess);
-    printf("  more than allowed: 95th %+6.2f %%  99th %+6.2f %%  worst %+7.2f "
-           "%%;  surely:",
-           100 * costs[n * 95 / 100].excess, 100 * costs[n * 99 / 100].excess,
-           100 * costs[n - 1].excess);
-    for (size_t i = n; i-- > 0;)
-        if (costs[i].excess > SURE * costs[i].error && costs[i].excess > 0 &&
-            ++n_sure <= MOST_SHOWN)
-            printf(" %llu (%+.0f %%)", (unsigned long long)costs[i].seed,
-                   100 * costs[i].excess);
-    printf("  %zu of %zu\n", n_sure, n);
-    fflush(stdout);
-}
-
-static void compare(struct arguments a)
-{
-    size_t n = (size_t)a.seeds, n_all = 0;
-    struct cost *costs = calloc(n, sizeof *costs);
-    struct cost *all = calloc(n * XD_N_BAD_KINDS, sizeof *all);
-    uint64_t first = a.o.seed;
-
-    if (!costs || !all)
-        fail("out of memory", "");
-    for (unsigned kind = 0; kind <= NO_KIND; kind++) {
-        const char *name =
-            kind == NO_KIND ? "luck" : xd_bad_kind_name((enum xd_bad_kind)kind);
-
-        if (strcmp(a.bad, "all") != 0 && strcmp(a.bad, name) != 0)
-            continue;
-        for (size_t i = 0; i < n; i++) {
-            a.o.seed = first + i;
-            costs[i] = cost_of(&a, kind);
-            if (kind != NO_KIND)
-                all[n_all++] = costs[i];
-        }
-        print_costs(name, costs, n);
-    }
-    if (strcmp(a.bad, "all") == 0)
-        print_costs("all", all, n_all);
-    free(costs);
-    free(all);
-}
-
 /* As the command chooses, where nobody said. */
 static void settle(struct xd_sched_options *s)
 {
@@ -672,9 +483,11 @@ int main(int argc, char **argv)
         fail("out of memory", "");
     if (a.compares_codes)
         return 0;
+    if (a.bad && !xd_print_costs(&a.o, a.bad, a.seeds, a.repeats))
+        fail("out of memory", "");
     if (a.bad)
-        compare(a);
-    else if (a.is_random)
+        return 0;
+    if (a.is_random)
         simulate_random(a);
     else if (i == argc)
         fail("a scenario is needed", "");
