@@ -7,7 +7,7 @@
  * such a request delivers goes to the sink where the data belongs, and stays claimed
  * until the keeper decodes the stripe there (decode.h).  A shard of parity takes the
  * place of one shard at each position, so the depot is LOST to the scheduler for the
- * others meanwhile (session/stripes.h).
+ * others meanwhile: session/stand_in.h decides on that.
  *
  * Every function is called with engine.lock held.
  */
@@ -18,10 +18,10 @@
 #include <stddef.h>
 
 #include "base/range.h"
-#include "ledger/ledger.h"
 #include "session/stripes.h"
 
 struct xd_depot;
+struct xd_depot_source;
 struct xd_engine;
 struct xd_error;
 struct xd_lane;
@@ -29,19 +29,15 @@ struct xd_model_stripe;
 
 struct xd_coded_stripe {
     const struct xd_model_stripe *model;
-    bool is_apart; /* what takes the place of a shard comes from one depot */
     bool was_refetched; /* data of it that nothing proves was fetched anew */
     unsigned
         n_left; /* when it was given up as too many shards are lost: those that
                         were not; else 0 */
-    bool has_refused; /* a request was not made, and its depot was lent */
 };
 
 struct xd_coded {
     struct xd_stripes stripes;
     struct xd_coded_stripe *of; /* each of them */
-    size_t *ready;              /* those that may be decoded now */
-    size_t n_ready, capacity;
 };
 
 /* Once what is wanted is known, and before the scheduler is made: which stripes can
@@ -54,6 +50,10 @@ void xd_coded_fini(struct xd_coded *c);
  * is. */
 bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
                            struct xd_lane *lane);
+
+/* What such a request asks its depot for; NULL: that is gone. */
+struct xd_depot_source *xd_coded_source_locked(const struct xd_depot *depot,
+                                               const struct xd_lane *lane);
 
 /* Parity of that lane, which claimed the range, is in its place. */
 void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
@@ -70,12 +70,13 @@ xd_usec xd_coded_watch_locked(struct xd_engine *e);
 /* The request has ended, and the scheduler knows that. */
 void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane);
 
-/* A run that was taken out: its bytes are missing again. */
-void xd_coded_release_locked(struct xd_engine *e, size_t stripe,
-                             const struct xd_coded_run *run,
-                             enum xd_discard_reason why);
+/* The source is gone, and the scheduler knows that the depot has nothing there any
+ * more; other parity that it has can be asked for. */
+void xd_coded_source_lost_locked(struct xd_engine *e,
+                                 const struct xd_depot *depot,
+                                 const struct xd_depot_source *s);
 
-/* Likewise all that is not decoded of a depot, which was banned. */
+/* What is not decoded of a depot, which was banned, is missing again. */
 void xd_coded_drop_depot_locked(struct xd_engine *e, unsigned depot);
 
 /* Bytes are fetched for a second time, and compared, when no request runs: parity

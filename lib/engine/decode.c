@@ -15,6 +15,7 @@
 #include "io/hash.h"
 #include "manifest/model.h"
 #include "manifest/parity.h"
+#include "session/stand_in.h"
 
 /* So much of each shard at a time: with k of them it fits in a cache. */
 #define SLICE ((size_t)32 * 1024)
@@ -47,7 +48,8 @@ struct job {
 
 bool xd_decode_can_work_locked(const struct xd_engine *e)
 {
-    return e->coded.n_ready > 0 && e->session.phase == XD_PHASE_FETCH;
+    return xd_stripes_has_ready(&e->coded.stripes) &&
+           e->session.phase == XD_PHASE_FETCH;
 }
 
 /* ---- what is to be done ---- */
@@ -346,13 +348,14 @@ static unsigned only_parity(const struct job *j)
 static void give_up_locked(struct xd_engine *e, const struct job *j)
 {
     struct xd_coded_stripe *of = &e->coded.of[j->stripe];
+    struct xd_stripe_state *state = &e->coded.stripes.states[j->stripe];
 
     if (!of->was_refetched && discard_unproved_locked(e, j)) {
         of->was_refetched = true;
         return;
     }
-    if (j->n_whole < j->n_coded && !of->is_apart) {
-        of->is_apart = true;
+    if (j->n_whole < j->n_coded && !state->is_apart) {
+        state->is_apart = true;
         return;
     }
     xd_engine_log_locked(
@@ -401,12 +404,13 @@ static void give_locked(struct xd_engine *e, struct job *j)
     else if (j->unfit)
         give_up_locked(e, j);
     while (j->rc == 0 && !xd_engine_is_over_locked(e) &&
-           xd_stripes_take_in(&e->coded.stripes, j->stripe, j->shape.range,
-                              &run)) {
+           xd_stripes_take(&e->coded.stripes, j->stripe, XD_STORED,
+                           j->shape.range, &run)) {
         if (is_good)
             accept_locked(e, &run);
         else
-            xd_coded_release_locked(e, j->stripe, &run, XD_DISCARD_BAD_PIECE);
+            xd_stand_in_release(&e->coded.stripes, j->stripe, &run,
+                                XD_DISCARD_BAD_PIECE);
     }
     if (is_good && j->rc == 0)
         xd_engine_log_locked(
@@ -423,9 +427,8 @@ void xd_decode_work_locked(struct xd_engine *e)
         xd_engine_fail_nomem_locked(e);
         return;
     }
-    j->stripe = e->coded.ready[--e->coded.n_ready];
-    if (!xd_stripes_is_ready(&e->coded.stripes, j->stripe, &e->ledger,
-                             &e->verify.pieces)) {
+    j->stripe = xd_stripes_take_ready(&e->coded.stripes);
+    if (j->stripe == XD_NO_STRIPE) {
         xd_free(j);
         return;
     }

@@ -363,13 +363,13 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
 }
 
 struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,
-                                        uint64_t byte)
+                                        uint64_t byte, size_t i)
 {
-    size_t i = count_listed(depot->parity, depot->n_parity, byte);
+    size_t at = count_listed(depot->parity, depot->n_parity, byte);
 
-    for (; i > 0 && depot->parity[i - 1]->range.end > byte; i--)
-        if (!depot->parity[i - 1]->is_gone)
-            return depot->parity[i - 1];
+    for (; at > 0 && depot->parity[at - 1]->range.end > byte; at--)
+        if (!depot->parity[at - 1]->is_gone && i-- == 0)
+            return depot->parity[at - 1];
     return NULL;
 }
 

@@ -122,9 +122,10 @@ struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
 const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
                                                   struct xd_range range);
 
-/* Its source of parity of the stripe that has the byte, not gone; or NULL. */
+/* Of its sources of parity of the stripe that has the byte, those that are not gone,
+ * number i from 0 on; or NULL. */
 struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,
-                                        uint64_t byte);
+                                        uint64_t byte, size_t i);
 
 /* A source, or none of them, will do in this run; or it will do after all. */
 void xd_depot_drop_source(struct xd_depot *depot,

@@ -62,9 +62,8 @@ static void choose_fields_locked(const struct xd_engine *e,
 static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
-    lane->source = lane->is_coded
-                       ? xd_depot_parity(w->served, lane->range.begin)
-                       : xd_depot_source(w->served, lane->range);
+    lane->source = lane->is_coded ? xd_coded_source_locked(w->served, lane)
+                                  : xd_depot_source(w->served, lane->range);
     lane->url = xd_source_request_url(lane->source);
     lane->reach = xd_source_request_reach(lane->source);
     lane->if_range =

@@ -35,7 +35,8 @@ struct xd_lane {
     bool stop;             /* the scheduler took it back */
     bool owns_connection;  /* io/transport.h */
     bool is_distrusted;    /* what still comes must not count */
-    bool is_coded;         /* it is for parity: coded.h */
+    bool is_coded;         /* it is for parity: coded.h, */
+    unsigned parity;       /* of which this is the number */
     bool is_cut;           /* it ends before what the scheduler asked for */
     unsigned outages;      /* of the line, when it was asked for */
     enum xd_fetch_reason reason;

@@ -93,6 +93,7 @@ static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
         rest.begin = gap.end;
     }
     xd_rangeset_fini(&held);
+    xd_coded_source_lost_locked(e, depot, source);
 }
 
 /* Whether another attempt would be in vain. */

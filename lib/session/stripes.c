@@ -14,11 +14,10 @@ void xd_stripes_fini(struct xd_stripes *s)
     for (size_t i = 0; i < s->n_open; i++)
         xd_free(s->open[i].runs);
     xd_free(s->open);
-    xd_free(s->open_at);
+    xd_free(s->states);
     xd_free(s->waiting.list);
     xd_free(s->put_off.list);
-    xd_free(s->has_waited);
-    xd_free(s->is_put_off);
+    xd_free(s->ready.list);
     xd_free(s->list);
     *s = (struct xd_stripes){0};
 }
@@ -84,7 +83,7 @@ struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
 struct xd_open_stripe *xd_stripes_open(const struct xd_stripes *s,
                                        size_t stripe)
 {
-    const size_t at = s->open_at ? s->open_at[stripe] : 0;
+    const size_t at = s->states ? s->states[stripe].open_at : 0;
 
     return at > 0 ? &s->open[at - 1] : NULL;
 }
@@ -94,21 +93,27 @@ bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe)
     return xd_stripes_open(s, stripe) != NULL;
 }
 
+struct xd_stripe_state *xd_stripes_state(struct xd_stripes *s, size_t stripe)
+{
+    if (!s->states)
+        s->states = xd_alloc(s->n, sizeof *s->states);
+    return s->states ? &s->states[stripe] : NULL;
+}
+
 static struct xd_open_stripe *open_stripe(struct xd_stripes *s, size_t stripe)
 {
-    struct xd_open_stripe *o = xd_stripes_open(s, stripe), *list;
+    struct xd_stripe_state *state = xd_stripes_state(s, stripe);
+    struct xd_open_stripe *list;
 
-    if (o)
-        return o;
-    if (!s->open_at)
-        s->open_at = xd_alloc(s->n, sizeof *s->open_at);
+    if (state && state->open_at > 0)
+        return &s->open[state->open_at - 1];
     list = xd_grow(s->open, s->n_open, &s->capacity, sizeof *list);
     if (list)
         s->open = list;
-    if (!list || !s->open_at)
+    if (!list || !state)
         return NULL;
     list[s->n_open] = (struct xd_open_stripe){.number = stripe};
-    s->open_at[stripe] = ++s->n_open;
+    state->open_at = ++s->n_open;
     return &list[s->n_open - 1];
 }
 
@@ -117,10 +122,10 @@ static void close_if_empty(struct xd_stripes *s, struct xd_open_stripe *o)
     if (o->n_runs > 0)
         return;
     xd_free(o->runs);
-    s->open_at[o->number] = 0;
+    s->states[o->number].open_at = 0;
     if (o != &s->open[--s->n_open]) {
         *o = s->open[s->n_open];
-        s->open_at[o->number] = (size_t)(o - s->open) + 1;
+        s->states[o->number].open_at = (size_t)(o - s->open) + 1;
     }
 }
 
@@ -154,17 +159,17 @@ int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
     return XD_E_NOMEM;
 }
 
-/* NULL: that request is for no parity. */
+/* Of a request for that byte; NULL: it is for no parity. */
 static struct xd_coded_run *find_fetch(const struct xd_stripes *s,
-                                       unsigned fetch,
+                                       unsigned fetch, uint64_t byte,
                                        struct xd_open_stripe **out)
 {
-    for (size_t i = 0; i < s->n_open; i++)
-        for (size_t j = 0; j < s->open[i].n_runs; j++)
-            if (s->open[i].runs[j].fetch == fetch) {
-                *out = &s->open[i];
-                return &s->open[i].runs[j];
-            }
+    const size_t stripe = xd_stripes_find(s, byte);
+
+    *out = stripe == XD_NO_STRIPE ? NULL : xd_stripes_open(s, stripe);
+    for (size_t i = 0; *out && i < (*out)->n_runs; i++)
+        if ((*out)->runs[i].fetch == fetch)
+            return &(*out)->runs[i];
     return NULL;
 }
 
@@ -194,7 +199,7 @@ int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
                       struct xd_range range)
 {
     struct xd_open_stripe *o;
-    const struct xd_coded_run *from = find_fetch(s, fetch, &o);
+    const struct xd_coded_run *from = find_fetch(s, fetch, range.begin, &o);
     struct xd_coded_run run;
 
     run = *from;
@@ -205,11 +210,11 @@ int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
     return add_run(o, &run);
 }
 
-bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, size_t *out_stripe,
-                    struct xd_coded_run *out)
+bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, uint64_t byte,
+                    size_t *out_stripe, struct xd_coded_run *out)
 {
     struct xd_open_stripe *o;
-    struct xd_coded_run *run = find_fetch(s, fetch, &o);
+    struct xd_coded_run *run = find_fetch(s, fetch, byte, &o);
 
     if (!run)
         return false;
@@ -262,11 +267,12 @@ struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
     return r;
 }
 
-static bool take_from(struct xd_stripes *s, struct xd_open_stripe *o,
-                      unsigned depot, struct xd_range r,
-                      struct xd_coded_run *out)
+bool xd_stripes_take(struct xd_stripes *s, size_t stripe, unsigned depot,
+                     struct xd_range r, struct xd_coded_run *out)
 {
-    for (size_t i = 0; i < o->n_runs; i++) {
+    struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+
+    for (size_t i = 0; o && i < o->n_runs; i++) {
         const struct xd_coded_run *run = &o->runs[i];
 
         if (run->fetch != XD_STORED || run->range.begin < r.begin ||
@@ -288,28 +294,6 @@ bool xd_stripes_is_asked(const struct xd_stripes *s, size_t stripe)
         if (o->runs[i].fetch != XD_STORED)
             return true;
     return false;
-}
-
-bool xd_stripes_take(struct xd_stripes *s, unsigned depot, struct xd_range but,
-                     size_t *out_stripe, struct xd_coded_run *out)
-{
-    for (size_t i = 0; i < s->n_open; i++) {
-        const struct xd_range range = s->list[s->open[i].number].range;
-
-        *out_stripe = s->open[i].number;
-        if (xd_range_is_empty(xd_range_clip(range, but)) &&
-            take_from(s, &s->open[i], depot, range, out))
-            return true;
-    }
-    return false;
-}
-
-bool xd_stripes_take_in(struct xd_stripes *s, size_t stripe, struct xd_range r,
-                        struct xd_coded_run *out)
-{
-    struct xd_open_stripe *o = xd_stripes_open(s, stripe);
-
-    return o && take_from(s, o, XD_STORED, r, out);
 }
 
 bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
@@ -346,13 +330,15 @@ static bool has_stored(const struct xd_open_stripe *o)
     return false;
 }
 
-bool xd_stripes_have(const struct xd_open_stripe *o, struct xd_range range,
-                     const struct xd_ledger *l)
+bool xd_stripes_have(const struct xd_stripes *s, size_t stripe,
+                     struct xd_range range)
 {
+    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+
     while (!xd_range_is_empty(range)) {
         const struct xd_coded_run *run;
 
-        range.begin = xd_ledger_first_gap(l, XD_BYTES_STORED, range);
+        range.begin = xd_ledger_first_gap(s->ledger, XD_BYTES_STORED, range);
         if (range.begin == range.end)
             return true;
         run = o ? stored_at(o, range.begin) : NULL;
@@ -366,9 +352,10 @@ bool xd_stripes_have(const struct xd_open_stripe *o, struct xd_range range,
 /* ---- decoding ---- */
 
 /* Whether a piece that is here as a whole is not proved yet: it may be wrong. */
-static bool is_in_doubt(struct xd_range range, const struct xd_ledger *l,
-                        const struct xd_pieces *p)
+static bool is_in_doubt(const struct xd_stripes *s, struct xd_range range)
 {
+    const struct xd_ledger *l = s->ledger;
+    const struct xd_pieces *p = s->pieces;
     struct xd_range run;
 
     while (run = xd_ledger_next(l, 1u << XD_BYTE_WRITTEN, range),
@@ -383,23 +370,13 @@ static bool is_in_doubt(struct xd_range range, const struct xd_ledger *l,
     return false;
 }
 
-bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe,
-                         const struct xd_ledger *l, const struct xd_pieces *p)
+bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe)
 {
     const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
     const struct xd_range range = s->list[stripe].range;
 
-    return o && has_stored(o) && xd_stripes_have(o, range, l) &&
-           !is_in_doubt(range, l, p);
-}
-
-size_t xd_stripes_ready(const struct xd_stripes *s, const struct xd_ledger *l,
-                        const struct xd_pieces *p)
-{
-    for (size_t i = 0; i < s->n_open; i++)
-        if (xd_stripes_is_ready(s, s->open[i].number, l, p))
-            return s->open[i].number;
-    return XD_NO_STRIPE;
+    return o && has_stored(o) && xd_stripes_have(s, stripe, range) &&
+           !is_in_doubt(s, range);
 }
 
 bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,

@@ -29,8 +29,8 @@
 #include "base/range.h"
 #include "base/shards.h"
 #include "base/time.h"
+#include "ledger/ledger.h"
 
-struct xd_ledger;
 struct xd_pieces;
 
 #define XD_NO_STRIPE SIZE_MAX
@@ -67,27 +67,63 @@ struct xd_stripe_queue {
     size_t first, n, capacity;
 };
 
-struct xd_stripes {
-    /* Set by its user: ascending, and disjoint. */
-    struct xd_stripe_shape *list;
-    size_t n;
-    const void *world;
+/* A depot that has a shard of parity of a stripe, in a walk over all of them. */
+struct xd_parity_holder {
+    unsigned depot, parity;
+    size_t i, k; /* where the walk is, for next_holder(); 0 before the first */
+};
+
+/* What its user knows, and carries out. */
+struct xd_stripe_ops {
     /* Whether a depot that does not fail holds those bytes of the file. */
     bool (*holds)(const void *world, struct xd_range range);
     /* Whether that depot fails, or is silent: what it is asked for may not come. */
     bool (*fails)(const void *world, unsigned depot);
-    /* Whether one that does not has that shard of parity. */
-    bool (*has_parity)(const void *world, size_t stripe, unsigned parity);
+    /* The next one that has parity of the stripe which may be used, and of several
+     * shards once for each; false: there is none. */
+    bool (*next_holder)(const void *world, size_t stripe,
+                        struct xd_parity_holder *h);
+
+    /* Parity of the depot can, or cannot, take the place of those bytes, as far as
+     * it does not hold them itself. */
+    void (*lend)(void *world, unsigned depot, struct xd_range range);
+    void (*give_back)(void *world, unsigned depot, struct xd_range range);
+    /* It is asked for them as depots are that hold them, unless it was given up. */
+    void (*join)(void *world, unsigned depot, struct xd_range range);
+    /* What no depot could deliver may be possible now. */
+    void (*ask_again)(void *world);
+    /* What was claimed there is missing again. */
+    void (*discard)(void *world, struct xd_range range,
+                    enum xd_discard_reason why);
+    /* There is no memory. */
+    void (*run_out)(void *world);
+};
+
+/* Of each stripe. */
+struct xd_stripe_state {
+    size_t open_at; /* its place among those that are open plus 1, or 0 */
+    bool has_waited, is_put_off, is_ready; /* it is in that queue, or was */
+    bool has_refused; /* a request was not made, and its depot was lent */
+    bool is_apart;    /* what takes the place of a shard comes from one depot */
+};
+
+struct xd_stripes {
+    /* Set by its user: ascending, and disjoint. */
+    struct xd_stripe_shape *list;
+    size_t n;
+    const struct xd_ledger *ledger;
+    const struct xd_pieces *pieces;
+    const struct xd_stripe_ops *ops;
+    void *world;
+    bool ignores_late; /* shards that are late are not asked of parity */
 
     /* Its own. */
     struct xd_open_stripe *open;
     size_t n_open, capacity;
-    size_t *open_at; /* of each stripe, its place there plus 1, or 0; NULL: none
-                        was ever open */
+    struct xd_stripe_state *states; /* NULL: all are zero */
     struct xd_stripe_queue waiting; /* for their last shards */
     struct xd_stripe_queue put_off; /* to be looked at again */
-    bool *has_waited;               /* of each stripe; NULL: none has */
-    bool *is_put_off;               /* likewise */
+    struct xd_stripe_queue ready;   /* to be decoded */
 };
 
 /* Frees the list, too. */
@@ -117,23 +153,22 @@ bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe);
 /* Whether it may: parity that other shards, which no depot holds, cannot do without
  * is not for one that is only late, nor for a second request. */
 bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
-                          const struct xd_ledger *l,
                           const struct xd_coded_run *run);
 
 /* The stripe is to be looked at again, as what may begin may have changed, when
  * XD_STRIPES_LATE has passed.  Errors: NOMEM. */
 int xd_stripes_look_again(struct xd_stripes *s, size_t stripe, xd_usec now);
 
-/* Whether that was to be, and is not any more. */
-bool xd_stripes_was_put_off(struct xd_stripes *s, size_t stripe);
-
 /* A stripe for which that time has come; XD_NO_STRIPE: for none before *out_at. */
 size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now,
                              xd_usec *out_at);
 
+/* Whether a depot that does not fail has that shard of parity. */
+bool xd_stripes_has_parity(const struct xd_stripes *s, size_t stripe,
+                           unsigned parity);
+
 /* Whether a shard is lost, and all parity takes the place of others. */
-bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe,
-                         const struct xd_ledger *l);
+bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe);
 
 /* A request for parity begins.  Errors: NOMEM. */
 int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
@@ -143,9 +178,10 @@ int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
 int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
                       struct xd_range range);
 
-/* It has ended, and delivers nothing more.  False: it was not for parity. */
-bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, size_t *out_stripe,
-                    struct xd_coded_run *out);
+/* It has ended, and delivers nothing more; `byte` is one that it was for.  False: it
+ * was not for parity. */
+bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, uint64_t byte,
+                    size_t *out_stripe, struct xd_coded_run *out);
 
 /* The first part of `r`, which lies in one shard, at whose positions no run has that
  * parity; empty: there is none. */
@@ -156,14 +192,10 @@ struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
 /* Whether a request for parity of the stripe runs. */
 bool xd_stripes_is_asked(const struct xd_stripes *s, size_t stripe);
 
-/* Takes out a run that is stored, of that depot, or of any (XD_STORED), but none of
- * a stripe within `but`.  False: there is none. */
-bool xd_stripes_take(struct xd_stripes *s, unsigned depot, struct xd_range but,
-                     size_t *out_stripe, struct xd_coded_run *out);
-
-/* Likewise, of this stripe, that begins within `r`. */
-bool xd_stripes_take_in(struct xd_stripes *s, size_t stripe, struct xd_range r,
-                        struct xd_coded_run *out);
+/* Takes out a run that is stored, and begins within `r`; of that depot, or of any
+ * (XD_STORED).  False: there is none. */
+bool xd_stripes_take(struct xd_stripes *s, size_t stripe, unsigned depot,
+                     struct xd_range r, struct xd_coded_run *out);
 
 /* Run number *i of those that are stored, or one behind it; false: there is none. */
 bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
@@ -176,29 +208,29 @@ bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
 #define XD_STRIPES_LATE XD_SECOND
 
 /* More of the stripe is there, or parity in its place.  Errors: NOMEM. */
-int xd_stripes_look(struct xd_stripes *s, size_t stripe,
-                    const struct xd_ledger *l, xd_usec now);
+int xd_stripes_look(struct xd_stripes *s, size_t stripe, xd_usec now);
 
 /* A stripe whose last shards are late, each once as a rule; XD_NO_STRIPE: none is
  * before *out_at. */
-size_t xd_stripes_next_late(struct xd_stripes *s, const struct xd_ledger *l,
-                            xd_usec now, xd_usec *out_at);
+size_t xd_stripes_next_late(struct xd_stripes *s, xd_usec now, xd_usec *out_at);
 
 /* From `number` on, the first shard of data that is not there, nor parity in its
  * place; false: there is none. */
 bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
-                             const struct xd_ledger *l, unsigned *number,
-                             struct xd_range *out);
+                             unsigned *number, struct xd_range *out);
 
 /* ---- decoding ---- */
 
 /* Whether the stripe can be decoded: what of it is not stored as data is as parity,
- * and what pieces of it can be proved without that is; and the first that can, or
- * XD_NO_STRIPE. */
-bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe,
-                         const struct xd_ledger *l, const struct xd_pieces *p);
-size_t xd_stripes_ready(const struct xd_stripes *s, const struct xd_ledger *l,
-                        const struct xd_pieces *p);
+ * and what pieces of it can be proved without that is. */
+bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe);
+
+/* If it can it is to be.  Errors: NOMEM. */
+int xd_stripes_put_ready(struct xd_stripes *s, size_t stripe);
+
+/* Whether some may be, and one that is to be decoded now; XD_NO_STRIPE: none is. */
+bool xd_stripes_has_ready(const struct xd_stripes *s);
+size_t xd_stripes_take_ready(struct xd_stripes *s);
 
 /* Positions from `begin` on where the same shards are there. */
 struct xd_stripe_step {

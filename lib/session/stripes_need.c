@@ -1,48 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 /* Which shards are asked of parity: those that are lost, and those that are late. */
+#include <string.h>
 #include <xdownload/error.h>
 
-#include "base/alloc.h"
 #include "base/array.h"
 #include "ledger/ledger.h"
 #include "session/stripes_parts.h"
 
 /* ---- queues ---- */
 
-/* Behind the others, once as long as that is noted in `is_in`.  Errors: NOMEM. */
-static int put(const struct xd_stripes *s, struct xd_stripe_queue *q,
-               bool **is_in, size_t stripe, xd_usec now)
+/* Behind the others.  Errors: NOMEM. */
+static int put(struct xd_stripe_queue *q, size_t stripe, xd_usec now)
 {
     struct xd_waiting_stripe *list;
 
-    if (!*is_in)
-        *is_in = xd_alloc(s->n, sizeof **is_in);
-    if (!*is_in)
-        return XD_E_NOMEM;
-    if ((*is_in)[stripe])
-        return 0;
+    if (q->first > 0 && q->first >= q->n - q->first) {
+        q->n -= q->first;
+        memmove(q->list, &q->list[q->first], q->n * sizeof *q->list);
+        q->first = 0;
+    }
     list = xd_grow(q->list, q->n, &q->capacity, sizeof *list);
     if (!list)
         return XD_E_NOMEM;
     q->list = list;
-    (*is_in)[stripe] = true;
     list[q->n++] = (struct xd_waiting_stripe){stripe, now};
     return 0;
+}
+
+/* Once, as long as `is_in`, of the stripe's state, notes that. */
+static int put_once(struct xd_stripe_queue *q, size_t stripe, xd_usec now,
+                    bool *is_in)
+{
+    const int rc = *is_in ? 0 : put(q, stripe, now);
+
+    *is_in |= rc == 0;
+    return rc;
 }
 
 /* The first, if XD_STRIPES_LATE has passed. */
 static size_t take_due(struct xd_stripe_queue *q, xd_usec now, xd_usec *out_at)
 {
     *out_at = XD_NEVER;
-    if (q->first == q->n) {
-        q->first = q->n = 0;
+    if (q->first == q->n)
         return XD_NO_STRIPE;
-    }
     if (now < q->list[q->first].since + XD_STRIPES_LATE) {
         *out_at = q->list[q->first].since + XD_STRIPES_LATE;
         return XD_NO_STRIPE;
     }
     return q->list[q->first++].number;
+}
+
+/* ---- what can be decoded ---- */
+
+int xd_stripes_put_ready(struct xd_stripes *s, size_t stripe)
+{
+    if (!xd_stripes_is_ready(s, stripe))
+        return 0;
+    return put_once(&s->ready, stripe, 0, &s->states[stripe].is_ready);
+}
+
+bool xd_stripes_has_ready(const struct xd_stripes *s)
+{
+    return s->ready.first < s->ready.n;
+}
+
+size_t xd_stripes_take_ready(struct xd_stripes *s)
+{
+    while (xd_stripes_has_ready(s)) {
+        const size_t stripe = s->ready.list[s->ready.first++].number;
+
+        s->states[stripe].is_ready = false;
+        if (xd_stripes_is_ready(s, stripe))
+            return stripe;
+    }
+    return XD_NO_STRIPE;
 }
 
 /* ---- for what parity is needed ---- */
@@ -56,7 +87,7 @@ static bool is_asked_at(const struct xd_stripes *s, size_t stripe,
     for (size_t i = 0; o && i < o->n_runs; i++)
         if (o->runs[i].fetch != XD_STORED &&
             !xd_range_is_empty(xd_range_clip(o->runs[i].range, r)) &&
-            !s->fails(s->world, o->runs[i].depot))
+            !s->ops->fails(s->world, o->runs[i].depot))
             return true;
     return false;
 }
@@ -64,16 +95,25 @@ static bool is_asked_at(const struct xd_stripes *s, size_t stripe,
 /* Whether the shard has to be decoded at the positions of `r`, and no parity for
  * that is there yet, or on its way. */
 static bool is_in_need(const struct xd_stripes *s, size_t stripe,
-                       const struct xd_ledger *l, unsigned number,
-                       struct xd_range r)
+                       unsigned number, struct xd_range r)
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
-    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
     const struct xd_range beside = xd_stripes_beside(shape, number, r);
 
-    return !xd_range_is_empty(beside) && !xd_stripes_have(o, beside, l) &&
+    return !xd_range_is_empty(beside) && !xd_stripes_have(s, stripe, beside) &&
            !is_asked_at(s, stripe, beside) &&
-           !s->holds(s->world, xd_stripes_data(shape, number));
+           !s->ops->holds(s->world, xd_stripes_data(shape, number));
+}
+
+bool xd_stripes_has_parity(const struct xd_stripes *s, size_t stripe,
+                           unsigned parity)
+{
+    struct xd_parity_holder h = {0};
+
+    while (s->ops->next_holder(s->world, stripe, &h))
+        if (h.parity == parity && !s->ops->fails(s->world, h.depot))
+            return true;
+    return false;
 }
 
 /* Whether no run has that parity at any position of `r`, and a depot has it. */
@@ -83,11 +123,10 @@ static bool is_spare(const struct xd_stripes *s, size_t stripe, unsigned parity,
     const struct xd_range rest = xd_stripes_next_unused(s, stripe, parity, r);
 
     return rest.begin == r.begin && rest.end == r.end &&
-           s->has_parity(s->world, stripe, parity);
+           xd_stripes_has_parity(s, stripe, parity);
 }
 
 bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
-                          const struct xd_ledger *l,
                           const struct xd_coded_run *run)
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
@@ -95,10 +134,10 @@ bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
     const struct xd_range shard =
         xd_stripes_shard(shape, run->range.begin, &own);
 
-    if (!is_asked_at(s, stripe, run->range) && !s->holds(s->world, shard))
+    if (!is_asked_at(s, stripe, run->range) && !s->ops->holds(s->world, shard))
         return true;
     for (unsigned i = 0; i < shape->k; i++)
-        n_in_need += i != own && is_in_need(s, stripe, l, i, run->range);
+        n_in_need += i != own && is_in_need(s, stripe, i, run->range);
     for (unsigned i = shape->k; n_in_need > 0 && i < shape->n; i++)
         n_spare += i != run->parity && is_spare(s, stripe, i, run->range);
     return n_in_need <= n_spare;
@@ -106,26 +145,19 @@ bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
 
 int xd_stripes_look_again(struct xd_stripes *s, size_t stripe, xd_usec now)
 {
-    return put(s, &s->put_off, &s->is_put_off, stripe, now);
-}
+    struct xd_stripe_state *state = xd_stripes_state(s, stripe);
 
-bool xd_stripes_was_put_off(struct xd_stripes *s, size_t stripe)
-{
-    const bool was_put_off = s->is_put_off && s->is_put_off[stripe];
-
-    if (was_put_off)
-        s->is_put_off[stripe] = false;
-    return was_put_off;
+    return state ? put_once(&s->put_off, stripe, now, &state->is_put_off)
+                 : XD_E_NOMEM;
 }
 
 size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now, xd_usec *out_at)
 {
-    size_t stripe;
+    const size_t stripe = take_due(&s->put_off, now, out_at);
 
-    while (stripe = take_due(&s->put_off, now, out_at), stripe != XD_NO_STRIPE)
-        if (xd_stripes_was_put_off(s, stripe))
-            return stripe;
-    return XD_NO_STRIPE;
+    if (stripe != XD_NO_STRIPE)
+        s->states[stripe].is_put_off = false;
+    return stripe;
 }
 
 static bool has_spare(const struct xd_stripes *s, size_t stripe,
@@ -135,20 +167,19 @@ static bool has_spare(const struct xd_stripes *s, size_t stripe,
 
     for (unsigned i = shape->k; i < shape->n; i++)
         if (!xd_range_is_empty(xd_stripes_next_unused(s, stripe, i, r)) &&
-            s->has_parity(s->world, stripe, i))
+            xd_stripes_has_parity(s, stripe, i))
             return true;
     return false;
 }
 
-bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe,
-                         const struct xd_ledger *l)
+bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe)
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
 
     for (unsigned i = 0; i < shape->k; i++) {
         const struct xd_range r = xd_stripes_data(shape, i);
 
-        if (is_in_need(s, stripe, l, i, r) && !has_spare(s, stripe, r))
+        if (is_in_need(s, stripe, i, r) && !has_spare(s, stripe, r))
             return true;
     }
     return false;
@@ -157,27 +188,24 @@ bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe,
 /* ---- late shards ---- */
 
 bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
-                             const struct xd_ledger *l, unsigned *number,
-                             struct xd_range *out)
+                             unsigned *number, struct xd_range *out)
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
-    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
 
     for (; *number < shape->k; ++*number) {
         *out = xd_stripes_data(shape, *number);
-        if (!xd_stripes_have(o, *out, l))
+        if (!xd_stripes_have(s, stripe, *out))
             return true;
     }
     return false;
 }
 
-static unsigned count_lacking(const struct xd_stripes *s, size_t stripe,
-                              const struct xd_ledger *l)
+static unsigned count_lacking(const struct xd_stripes *s, size_t stripe)
 {
     struct xd_range range;
     unsigned n = 0;
 
-    for (unsigned i = 0; xd_stripes_next_lacking(s, stripe, l, &i, &range); i++)
+    for (unsigned i = 0; xd_stripes_next_lacking(s, stripe, &i, &range); i++)
         n++;
     return n;
 }
@@ -203,32 +231,33 @@ static unsigned count_spare(const struct xd_stripes *s, size_t stripe)
 
 /* Whether some shards are not there, and there is parity for each of them: where
  * there is less, what is only late would take it from what is lost. */
-static bool lacks_few(const struct xd_stripes *s, size_t stripe,
-                      const struct xd_ledger *l)
+static bool lacks_few(const struct xd_stripes *s, size_t stripe)
 {
-    const unsigned n = count_lacking(s, stripe, l);
+    const unsigned n = count_lacking(s, stripe);
 
     return n > 0 && n <= count_spare(s, stripe);
 }
 
-int xd_stripes_look(struct xd_stripes *s, size_t stripe,
-                    const struct xd_ledger *l, xd_usec now)
+int xd_stripes_look(struct xd_stripes *s, size_t stripe, xd_usec now)
 {
-    if ((s->has_waited && s->has_waited[stripe]) || !lacks_few(s, stripe, l))
+    struct xd_stripe_state *state = xd_stripes_state(s, stripe);
+
+    if (!state)
+        return XD_E_NOMEM;
+    if (state->has_waited || !lacks_few(s, stripe))
         return 0;
-    return put(s, &s->waiting, &s->has_waited, stripe, now);
+    return put_once(&s->waiting, stripe, now, &state->has_waited);
 }
 
-size_t xd_stripes_next_late(struct xd_stripes *s, const struct xd_ledger *l,
-                            xd_usec now, xd_usec *out_at)
+size_t xd_stripes_next_late(struct xd_stripes *s, xd_usec now, xd_usec *out_at)
 {
     size_t stripe;
 
     while (stripe = take_due(&s->waiting, now, out_at),
            stripe != XD_NO_STRIPE) {
-        if (lacks_few(s, stripe, l))
+        if (lacks_few(s, stripe))
             return stripe;
-        s->has_waited[stripe] = false;
+        s->states[stripe].has_waited = false;
     }
     return XD_NO_STRIPE;
 }

@@ -4,6 +4,7 @@
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
+#include "session/stand_in.h"
 #include "sim/holdings.h"
 #include "sim/request.h"
 
@@ -30,12 +31,83 @@ static bool holds(const void *run, struct xd_range range)
     return false;
 }
 
-static bool has_parity(const void *run, size_t stripe, unsigned parity)
+static bool next_holder(const void *run, size_t stripe,
+                        struct xd_parity_holder *h)
+{
+    const struct xd_run *r = run;
+    const struct xd_sim_code *c = &r->o->code;
+
+    while (c->k + h->i < c->n) {
+        h->parity = c->k + (unsigned)h->i++;
+        h->depot = xd_sim_depot_of(c, stripe, h->parity);
+        if (h->depot < r->n_joined && !r->trust.is_banned[h->depot])
+            return true;
+    }
+    return false;
+}
+
+/* ---- what session/stand_in.h decides ---- */
+
+static void report(struct xd_run *r, enum xd_sched_event_kind kind,
+                   unsigned depot, struct xd_range range)
+{
+    xd_run_take_event(
+        r, (struct xd_sched_event){
+               .kind = kind, .depot = depot, .range = range, .is_lent = true});
+}
+
+static void lend(void *run, unsigned depot, struct xd_range range)
+{
+    report(run, XD_EV_LOST, depot, range);
+}
+
+static void give_back(void *run, unsigned depot, struct xd_range range)
+{
+    report(run, XD_EV_HOLDS, depot, range);
+}
+
+static void join(void *run, unsigned depot, struct xd_range range)
 {
     const struct xd_run *r = run;
 
-    return !fails(r, xd_sim_depot_of(&r->o->code, stripe, parity));
+    if (!r->standings[depot].is_given_up)
+        report(run, XD_EV_JOINED, depot, range);
 }
+
+static void ask_again(void *run)
+{
+    struct xd_run *r = run;
+
+    xd_sched_ask_again(r->driver.session.sched);
+}
+
+static void discard(void *run, struct xd_range range,
+                    enum xd_discard_reason why)
+{
+    struct xd_run *r = run;
+
+    if (xd_ledger_written(&r->driver.ledger, range, XD_NO_DEPOT) < 0)
+        xd_run_out_of_memory(r);
+    else
+        xd_trust_discard(r, range, why);
+}
+
+static void run_out(void *run)
+{
+    xd_run_out_of_memory(run);
+}
+
+static const struct xd_stripe_ops ops = {.holds = holds,
+                                         .fails = is_failing,
+                                         .next_holder = next_holder,
+                                         .lend = lend,
+                                         .give_back = give_back,
+                                         .join = join,
+                                         .ask_again = ask_again,
+                                         .discard = discard,
+                                         .run_out = run_out};
+
+/* ---- the whole ---- */
 
 int xd_sim_coded_start(struct xd_run *r)
 {
@@ -48,10 +120,11 @@ int xd_sim_coded_start(struct xd_run *r)
     s->list = xd_alloc((size_t)((r->o->size - 1) / bytes) + 1, sizeof *s->list);
     if (!s->list)
         return XD_E_NOMEM;
+    s->ledger = &r->driver.ledger;
+    s->pieces = &r->trust.pieces;
+    s->ops = &ops;
     s->world = r;
-    s->holds = holds;
-    s->fails = is_failing;
-    s->has_parity = has_parity;
+    s->ignores_late = r->o->ignores_late;
     for (uint64_t at = 0; at < r->o->size; at += bytes)
         s->list[s->n++] = (struct xd_stripe_shape){
             xd_range_clip((struct xd_range){at, at + bytes}, r->whole),
@@ -64,254 +137,60 @@ void xd_sim_coded_fini(struct xd_run *r)
     xd_stripes_fini(&r->stripes);
 }
 
-/* ---- which depots can be asked ---- */
-
-/* That a depot with parity can or cannot take the place of the range. */
-static void report(struct xd_run *r, unsigned depot, struct xd_range range,
-                   enum xd_sched_event_kind kind)
+static xd_usec now_of(const struct xd_run *r)
 {
-    if (depot < r->n_joined && !r->trust.is_banned[depot] &&
-        !xd_range_is_empty(range))
-        xd_run_take_event(r, (struct xd_sched_event){.kind = kind,
-                                                     .depot = depot,
-                                                     .range = range,
-                                                     .is_lent = true});
+    return xd_run_usec(r->net.now);
 }
-
-/* Likewise that shard of parity at the positions of `range`, which is in one shard,
- * the places of all others. */
-static void report_others(struct xd_run *r, size_t stripe, unsigned parity,
-                          struct xd_range range, enum xd_sched_event_kind kind)
-{
-    const struct xd_stripe_shape *shape = &r->stripes.list[stripe];
-    unsigned own;
-
-    (void)xd_stripes_shard(shape, range.begin, &own);
-    for (unsigned i = 0; i < shape->k; i++)
-        if (i != own)
-            report(r, xd_sim_depot_of(&r->o->code, stripe, parity),
-                   xd_stripes_beside(shape, i, range), kind);
-}
-
-/* What no run has of it can take the place of others. */
-static void give_back(struct xd_run *r, size_t stripe,
-                      const struct xd_coded_run *run)
-{
-    struct xd_range rest = run->range, gap;
-
-    while (gap = xd_stripes_next_unused(&r->stripes, stripe, run->parity, rest),
-           !xd_range_is_empty(gap)) {
-        report_others(r, stripe, run->parity, gap, XD_EV_HOLDS);
-        rest.begin = gap.end;
-    }
-}
-
-/* Whatever was lent of parity that takes the place of none. */
-static void hold_again(struct xd_run *r, size_t stripe)
-{
-    const struct xd_sim_code *c = &r->o->code;
-
-    for (unsigned i = c->k; i < c->n; i++)
-        for (unsigned k = 0; k < c->k; k++) {
-            struct xd_range rest = xd_stripes_data(&r->stripes.list[stripe], k),
-                            gap;
-
-            while (gap = xd_stripes_next_unused(&r->stripes, stripe, i, rest),
-                   !xd_range_is_empty(gap)) {
-                report(r, xd_sim_depot_of(c, stripe, i), gap, XD_EV_HOLDS);
-                rest.begin = gap.end;
-            }
-        }
-}
-
-static void look_again(struct xd_run *r, size_t stripe)
-{
-    if (xd_stripes_look_again(&r->stripes, stripe, xd_run_usec(r->net.now)) < 0)
-        xd_run_out_of_memory(r);
-}
-
-/* ---- requests ---- */
 
 enum xd_sim_coded_kind xd_sim_coded_begin(struct xd_run *r,
                                           const struct xd_sched_action *a)
 {
-    const size_t stripe = xd_stripes_find(&r->stripes, a->range.begin);
-    struct xd_coded_run run = {
-        .range = a->range, .depot = a->depot, .fetch = a->fetch};
+    struct xd_coded_run run = {.depot = a->depot, .fetch = a->fetch};
 
-    if (stripe == XD_NO_STRIPE)
+    if (!xd_stand_in_choose(&r->stripes, a->depot, a->range, &run))
         return XD_SIM_IS_DATA;
-    run.parity = xd_sim_shard_of(&r->o->code, a->depot, stripe);
-    if (run.parity < r->o->code.k)
-        return XD_SIM_IS_DATA;
-    if (!xd_stripes_may_begin(&r->stripes, stripe, &r->driver.ledger, &run)) {
-        look_again(r, stripe);
-        report(r, a->depot, a->range, XD_EV_LOST);
-        return XD_SIM_IS_KEPT;
-    }
-    if (xd_stripes_begin(&r->stripes, stripe, &run) < 0)
-        xd_run_out_of_memory(r);
-    report_others(r, stripe, run.parity, run.range, XD_EV_LOST);
-    return XD_SIM_IS_PARITY;
+    return xd_stand_in_begin(&r->stripes, &run, now_of(r)) ? XD_SIM_IS_PARITY
+                                                           : XD_SIM_IS_KEPT;
 }
 
 void xd_sim_coded_stored(struct xd_run *r, unsigned fetch,
                          struct xd_range range)
 {
-    if (xd_stripes_stored(&r->stripes, fetch, range) < 0)
-        xd_run_out_of_memory(r);
-    xd_sim_coded_written(r, range);
+    xd_stand_in_stored(&r->stripes, fetch, range, now_of(r));
     r->is_decision_due = true;
 }
 
-void xd_sim_coded_ended(struct xd_run *r, unsigned fetch)
+void xd_sim_coded_ended(struct xd_run *r, unsigned fetch, uint64_t byte)
 {
-    struct xd_coded_run run;
-    size_t stripe;
-
-    if (!xd_stripes_end(&r->stripes, fetch, &stripe, &run))
-        return;
-    give_back(r, stripe, &run);
-    if (xd_stripes_was_put_off(&r->stripes, stripe))
-        hold_again(r, stripe);
-    if (xd_stripes_is_open(&r->stripes, stripe))
-        look_again(r, stripe);
+    xd_stand_in_ended(&r->stripes, fetch, byte, now_of(r));
 }
 
-bool xd_sim_coded_is_coming(void *user, uint64_t byte)
+bool xd_sim_coded_is_coming(void *run, uint64_t byte)
 {
-    const struct xd_run *r = user;
-    const size_t stripe = xd_stripes_find(&r->stripes, byte);
+    const struct xd_run *r = run;
 
-    return stripe != XD_NO_STRIPE && xd_stripes_is_asked(&r->stripes, stripe);
-}
-
-/* ---- what does not count ---- */
-
-/* A run that was taken out: its bytes are missing again. */
-static void release(struct xd_run *r, size_t stripe,
-                    const struct xd_coded_run *run)
-{
-    if (xd_ledger_written(&r->driver.ledger, run->range, XD_NO_DEPOT) < 0) {
-        xd_run_out_of_memory(r);
-        return;
-    }
-    xd_trust_discard(r, run->range, XD_DISCARD_BAD_PIECE);
-    give_back(r, stripe, run);
+    return xd_stand_in_may_come(&r->stripes, byte);
 }
 
 void xd_sim_coded_drop(struct xd_run *r, unsigned depot)
 {
-    const struct xd_range none = {0, 0};
-    struct xd_coded_run run;
-    size_t stripe;
-
-    while (xd_stripes_take(&r->stripes, depot, none, &stripe, &run))
-        release(r, stripe, &run);
-}
-
-/* Parity that takes the place of data which a depot holds is for data that none
- * does.  False: there is no such parity. */
-static bool spare(struct xd_run *r, size_t stripe)
-{
-    struct xd_stripes *s = &r->stripes;
-    struct xd_coded_run run;
-    unsigned number;
-
-    for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
-        const struct xd_range shard =
-            xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
-
-        if (!holds(r, shard))
-            continue;
-        while (xd_stripes_take_in(s, stripe, shard, &run))
-            release(r, stripe, &run);
-        look_again(r, stripe);
-        return true;
-    }
-    return false;
-}
-
-static void reconsider(struct xd_run *r, size_t stripe)
-{
-    hold_again(r, stripe);
-    if (xd_stripes_is_short(&r->stripes, stripe, &r->driver.ledger))
-        (void)spare(r, stripe);
-    if (xd_stripes_is_open(&r->stripes, stripe))
-        look_again(r, stripe);
+    xd_stand_in_drop(&r->stripes, depot, (struct xd_range){0, 0},
+                     XD_DISCARD_BANNED);
 }
 
 bool xd_sim_coded_spares(struct xd_run *r, uint64_t byte)
 {
-    const size_t stripe = xd_stripes_find(&r->stripes, byte);
-
-    if (stripe == XD_NO_STRIPE)
-        return false;
-    if (xd_stripes_was_put_off(&r->stripes, stripe)) {
-        hold_again(r, stripe);
-        return true;
-    }
-    return spare(r, stripe);
+    return xd_stand_in_spares(&r->stripes, byte, now_of(r));
 }
-
-/* ---- late shards ---- */
 
 void xd_sim_coded_written(struct xd_run *r, struct xd_range range)
 {
-    struct xd_stripes *s = &r->stripes;
-
-    while (!r->o->ignores_late && !xd_range_is_empty(range)) {
-        const size_t stripe = xd_stripes_find(s, range.begin);
-
-        if (stripe == XD_NO_STRIPE)
-            return;
-        if (xd_stripes_look(s, stripe, &r->driver.ledger,
-                            xd_run_usec(r->net.now)) < 0)
-            xd_run_out_of_memory(r);
-        range.begin = s->list[stripe].range.end;
-    }
-}
-
-/* Depots with parity of the stripe hold the shard as its own does. */
-static void join_late(struct xd_run *r, size_t stripe, struct xd_range shard)
-{
-    const struct xd_sim_code *c = &r->o->code;
-
-    for (unsigned i = c->k; i < c->n; i++) {
-        const unsigned depot = xd_sim_depot_of(c, stripe, i);
-        struct xd_range rest = shard, gap;
-
-        if (depot >= r->n_joined || r->trust.is_banned[depot] ||
-            r->standings[depot].is_given_up)
-            continue;
-        while (gap = xd_stripes_next_unused(&r->stripes, stripe, i, rest),
-               !xd_range_is_empty(gap)) {
-            xd_run_take_event(r, (struct xd_sched_event){.kind = XD_EV_JOINED,
-                                                         .depot = depot,
-                                                         .range = gap});
-            rest.begin = gap.end;
-        }
-    }
+    xd_stand_in_written(&r->stripes, range, now_of(r));
 }
 
 xd_usec xd_sim_coded_watch(struct xd_run *r)
 {
-    const xd_usec now = xd_run_usec(r->net.now);
-    struct xd_range shard;
-    xd_usec late_at, again_at;
-    size_t stripe;
-
-    while (stripe = xd_stripes_next_late(&r->stripes, &r->driver.ledger, now,
-                                         &late_at),
-           stripe != XD_NO_STRIPE)
-        for (unsigned i = 0; xd_stripes_next_lacking(
-                 &r->stripes, stripe, &r->driver.ledger, &i, &shard);
-             i++)
-            join_late(r, stripe, shard);
-    while (stripe = xd_stripes_next_again(&r->stripes, now, &again_at),
-           stripe != XD_NO_STRIPE)
-        reconsider(r, stripe);
-    return xd_earlier(late_at, again_at);
+    return xd_stand_in_watch(&r->stripes, now_of(r));
 }
 
 /* ---- decoding ---- */
@@ -349,15 +228,14 @@ void xd_sim_coded_decode(struct xd_run *r)
     size_t stripe;
 
     while (!r->driver.is_over &&
-           (stripe = xd_stripes_ready(&r->stripes, &r->driver.ledger,
-                                      &r->trust.pieces)) != XD_NO_STRIPE) {
+           (stripe = xd_stripes_take_ready(&r->stripes)) != XD_NO_STRIPE) {
         const bool is_wrong = find_liars(r, stripe);
 
-        while (xd_stripes_take_in(&r->stripes, stripe, r->whole, &run)) {
-            if (is_wrong)
-                release(r, stripe, &run);
-            else
-                accept(r, &run);
-        }
+        if (is_wrong)
+            (void)xd_stand_in_drop_stripe(&r->stripes, stripe,
+                                          XD_DISCARD_BAD_PIECE);
+        while (!is_wrong &&
+               xd_stripes_take(&r->stripes, stripe, XD_STORED, r->whole, &run))
+            accept(r, &run);
     }
 }

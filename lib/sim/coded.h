@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parity in the place of data that no depot delivers, as engine/coded.h has it, in
- * virtual time: session/stripes.h says what comes in which place, and when a stripe
- * is decoded, which takes no time.
+ * virtual time: session/stand_in.h decides which depots are asked for it, and
+ * session/stripes.h when a stripe is decoded, which takes no time.
  *
  * Without a code there are no stripes, and nothing happens here.
  */
@@ -37,8 +37,8 @@ enum xd_sim_coded_kind xd_sim_coded_begin(struct xd_run *r,
 void xd_sim_coded_stored(struct xd_run *r, unsigned fetch,
                          struct xd_range range);
 
-/* The request has ended, and the scheduler knows that. */
-void xd_sim_coded_ended(struct xd_run *r, unsigned fetch);
+/* The request, which was for that byte, has ended, and the scheduler knows that. */
+void xd_sim_coded_ended(struct xd_run *r, unsigned fetch, uint64_t byte);
 
 /* Decodes what can be; bans depots of which parity turns out to be wrong. */
 void xd_sim_coded_decode(struct xd_run *r);

@@ -181,7 +181,7 @@ void xd_sim_request_end(struct xd_run *r, struct xd_sim_request *q,
                                    .range = {q->range.begin, counted_to},
                                    .is_refusal = q->is_refused,
                                    .retry_at = q->retry_at});
-    xd_sim_coded_ended(r, number_of(r, q));
+    xd_sim_coded_ended(r, number_of(r, q), q->range.begin);
 }
 
 void xd_sim_request_cut_off(struct xd_run *r, struct xd_sim_request *q)

@@ -31,20 +31,30 @@ static bool fails(const void *world, unsigned depot)
     return depot == failing;
 }
 
-static bool has_parity(const void *world, size_t stripe, unsigned parity)
+static bool next_holder(const void *world, size_t stripe,
+                        struct xd_parity_holder *h)
 {
     ck_assert_ptr_null(world);
     ck_assert_uint_eq(stripe, 0);
-    return !(lost >> parity & 1);
+    for (h->parity = 3 + (unsigned)h->i; h->parity < 5; h->parity++) {
+        h->i++;
+        h->depot = 20 + h->parity;
+        if (!(lost >> h->parity & 1))
+            return true;
+    }
+    return false;
 }
+
+static const struct xd_stripe_ops ops = {
+    .holds = holds, .fails = fails, .next_holder = next_holder};
 
 static void setup(void)
 {
     lost = 0;
     failing = UINT32_MAX;
-    stripes.holds = holds;
-    stripes.fails = fails;
-    stripes.has_parity = has_parity;
+    stripes.ledger = &ledger;
+    stripes.pieces = &pieces;
+    stripes.ops = &ops;
     stripes.list = xd_alloc(2, sizeof *stripes.list);
     ck_assert_ptr_nonnull(stripes.list);
     stripes.n = 2;
@@ -85,7 +95,7 @@ static void deliver(unsigned parity, unsigned depot, uint64_t from, uint64_t to)
 
     begin(7, parity, depot, from, to);
     store(7, from, to);
-    ck_assert(xd_stripes_end(&stripes, 7, &stripe, &run));
+    ck_assert(xd_stripes_end(&stripes, 7, from, &stripe, &run));
 }
 
 static void write_data(uint64_t from, uint64_t to)
@@ -98,7 +108,15 @@ static void write_data(uint64_t from, uint64_t to)
 
 static size_t ready(void)
 {
-    return xd_stripes_ready(&stripes, &ledger, &pieces);
+    ck_assert_int_eq(xd_stripes_put_ready(&stripes, 0), 0);
+    ck_assert_int_eq(xd_stripes_put_ready(&stripes, 1), 0);
+    return xd_stripes_take_ready(&stripes);
+}
+
+static bool take(size_t stripe, struct xd_coded_run *out)
+{
+    return xd_stripes_take(&stripes, stripe, XD_STORED,
+                           stripes.list[stripe].range, out);
 }
 
 static void expect_range(struct xd_range r, uint64_t from, uint64_t to)
@@ -133,10 +151,10 @@ START_TEST(stripes_are_closed_in_any_order)
 
     deliver(3, 8, 1000, 1060);
     deliver(4, 9, 1300, 1320);
-    ck_assert(xd_stripes_take_in(&stripes, 0, stripes.list[0].range, &run));
+    ck_assert(take(0, &run));
     ck_assert(!xd_stripes_is_open(&stripes, 0));
     ck_assert(xd_stripes_is_open(&stripes, 1));
-    ck_assert(xd_stripes_take_in(&stripes, 1, stripes.list[1].range, &run));
+    ck_assert(take(1, &run));
     ck_assert(!xd_stripes_is_open(&stripes, 1));
 }
 END_TEST
@@ -174,8 +192,10 @@ START_TEST(a_stripe_is_open_while_parity_comes_or_is_there)
     ck_assert(xd_stripes_is_open(&stripes, 0));
     ck_assert(xd_stripes_is_asked(&stripes, 0));
     ck_assert(!xd_stripes_is_open(&stripes, 1));
-    ck_assert(!xd_stripes_end(&stripes, 4, &stripe, &run));
-    ck_assert(xd_stripes_end(&stripes, 3, &stripe, &run));
+    ck_assert(!xd_stripes_end(&stripes, 4, 1000, &stripe, &run));
+    ck_assert(!xd_stripes_end(&stripes, 3, 1300, &stripe, &run));
+    ck_assert(!xd_stripes_end(&stripes, 3, 999, &stripe, &run));
+    ck_assert(xd_stripes_end(&stripes, 3, 1099, &stripe, &run));
     ck_assert_uint_eq(stripe, 0);
     ck_assert_uint_eq(run.parity, 4);
     expect_range(run.range, 1000, 1100);
@@ -184,8 +204,8 @@ START_TEST(a_stripe_is_open_while_parity_comes_or_is_there)
     deliver(4, 9, 1000, 1100);
     ck_assert(xd_stripes_is_open(&stripes, 0));
     ck_assert(!xd_stripes_is_asked(&stripes, 0));
-    ck_assert(!xd_stripes_take_in(&stripes, 1, stripes.list[1].range, &run));
-    ck_assert(xd_stripes_take_in(&stripes, 0, stripes.list[0].range, &run));
+    ck_assert(!take(1, &run));
+    ck_assert(take(0, &run));
     ck_assert(!xd_stripes_is_open(&stripes, 0));
 }
 END_TEST
@@ -324,24 +344,59 @@ END_TEST
 
 START_TEST(what_a_depot_has_delivered_can_be_taken_out)
 {
+    const struct xd_range range = stripes.list[0].range;
     struct xd_coded_run run;
-    size_t stripe;
 
     deliver(3, 8, 1000, 1060);
-    deliver(4, 9, 1300, 1320);
+    deliver(4, 9, 1060, 1100);
     begin(1, 4, 9, 1100, 1200);
-    ck_assert(!xd_stripes_take(&stripes, 9, (struct xd_range){1300, 1301},
-                               &stripe, &run));
     ck_assert(
-        xd_stripes_take(&stripes, 9, (struct xd_range){0, 0}, &stripe, &run));
-    ck_assert_uint_eq(stripe, 1);
-    expect_range(run.range, 1300, 1320);
-    ck_assert(
-        !xd_stripes_take(&stripes, 9, (struct xd_range){0, 0}, &stripe, &run));
-    ck_assert(xd_stripes_take(&stripes, XD_STORED, (struct xd_range){0, 0},
-                              &stripe, &run));
-    ck_assert_uint_eq(stripe, 0);
+        !xd_stripes_take(&stripes, 0, 9, (struct xd_range){1000, 1060}, &run));
+    ck_assert(xd_stripes_take(&stripes, 0, 9, range, &run));
+    expect_range(run.range, 1060, 1100);
+    ck_assert(!xd_stripes_take(&stripes, 0, 9, range, &run));
+    ck_assert(!take(1, &run));
+    ck_assert(take(0, &run));
     ck_assert_uint_eq(run.depot, 8);
+    ck_assert(!take(0, &run));
+    ck_assert(xd_stripes_is_open(&stripes, 0));
+}
+END_TEST
+
+START_TEST(stripes_are_decoded_once_each_in_the_order_of_time)
+{
+    struct xd_coded_run run;
+
+    write_data(1000, 1200);
+    write_data(1300, 1400);
+    deliver(3, 8, 1400, 1450);
+    ck_assert_int_eq(xd_stripes_put_ready(&stripes, 1), 0);
+    deliver(3, 8, 1200, 1300);
+    ck_assert_int_eq(xd_stripes_put_ready(&stripes, 0), 0);
+    ck_assert_int_eq(xd_stripes_put_ready(&stripes, 1), 0);
+    ck_assert(xd_stripes_has_ready(&stripes));
+    ck_assert_uint_eq(xd_stripes_take_ready(&stripes), 1);
+    ck_assert(take(0, &run)); /* it cannot be any more */
+    ck_assert(xd_stripes_has_ready(&stripes));
+    ck_assert_uint_eq(xd_stripes_take_ready(&stripes), XD_NO_STRIPE);
+    ck_assert(!xd_stripes_has_ready(&stripes));
+}
+END_TEST
+
+/* However often one waits again before all have had their turn. */
+START_TEST(a_queue_takes_no_more_memory_than_it_has_stripes)
+{
+    xd_usec at;
+
+    ck_assert_int_eq(xd_stripes_look_again(&stripes, 0, 0), 0);
+    ck_assert_int_eq(xd_stripes_look_again(&stripes, 1, 1), 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        const xd_usec now = i + XD_STRIPES_LATE;
+
+        ck_assert_uint_eq(xd_stripes_next_again(&stripes, now, &at), i % 2);
+        ck_assert_int_eq(xd_stripes_look_again(&stripes, i % 2, i + 2), 0);
+    }
+    ck_assert_uint_lt(stripes.put_off.capacity, 100);
 }
 END_TEST
 
@@ -353,23 +408,22 @@ START_TEST(shards_are_late_a_while_after_all_others_came)
     xd_usec at;
 
     write_data(1000, 1100);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 5), 0);
     ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE - 1, &at),
+        xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE - 1, &at),
         XD_NO_STRIPE);
     ck_assert_uint_eq(at, 5 + XD_STRIPES_LATE);
     write_data(1100, 1200);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 9), 0);
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at), 0);
-    ck_assert(xd_stripes_next_lacking(&stripes, 0, &ledger, &number, &range));
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 9), 0);
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      0);
+    ck_assert(xd_stripes_next_lacking(&stripes, 0, &number, &range));
     ck_assert_uint_eq(number, 2);
     expect_range(range, 1200, 1300);
     number++;
-    ck_assert(!xd_stripes_next_lacking(&stripes, 0, &ledger, &number, &range));
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
-        XD_NO_STRIPE);
+    ck_assert(!xd_stripes_next_lacking(&stripes, 0, &number, &range));
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      XD_NO_STRIPE);
     ck_assert_uint_eq(at, XD_NEVER);
 }
 END_TEST
@@ -379,11 +433,10 @@ START_TEST(a_stripe_that_has_come_meanwhile_has_no_late_shards)
     xd_usec at;
 
     write_data(1000, 1200);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 5), 0);
     write_data(1200, 1300);
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
-        XD_NO_STRIPE);
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      XD_NO_STRIPE);
 }
 END_TEST
 
@@ -393,14 +446,13 @@ START_TEST(no_more_shards_are_late_than_there_is_parity_for)
     xd_usec at;
 
     deliver(3, 9, 1000, 1100);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
-        XD_NO_STRIPE);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 5), 0);
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      XD_NO_STRIPE);
     write_data(1100, 1200);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at), 0);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 5), 0);
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      0);
 }
 END_TEST
 
@@ -409,15 +461,14 @@ START_TEST(where_parity_is_used_meanwhile_it_waits_again)
     xd_usec at;
 
     write_data(1000, 1100);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 5), 0);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 5), 0);
     begin(1, 3, 9, 1100, 1150);
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 5 + XD_STRIPES_LATE, &at),
-        XD_NO_STRIPE);
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      XD_NO_STRIPE);
     write_data(1100, 1200);
-    ck_assert_int_eq(xd_stripes_look(&stripes, 0, &ledger, 7), 0);
-    ck_assert_uint_eq(
-        xd_stripes_next_late(&stripes, &ledger, 7 + XD_STRIPES_LATE, &at), 0);
+    ck_assert_int_eq(xd_stripes_look(&stripes, 0, 7), 0);
+    ck_assert_uint_eq(xd_stripes_next_late(&stripes, 7 + XD_STRIPES_LATE, &at),
+                      0);
 }
 END_TEST
 
@@ -448,7 +499,7 @@ static bool may_begin(unsigned parity, uint64_t from, uint64_t to)
 {
     const struct xd_coded_run run = {{from, to}, parity, 9, 7};
 
-    return xd_stripes_may_begin(&stripes, 0, &ledger, &run);
+    return xd_stripes_may_begin(&stripes, 0, &run);
 }
 
 START_TEST(parity_may_take_the_place_of_what_is_late)
@@ -509,13 +560,12 @@ START_TEST(a_stripe_is_looked_at_again_once_a_while_later)
 {
     xd_usec at;
 
-    ck_assert(!xd_stripes_was_put_off(&stripes, 1));
     ck_assert_int_eq(xd_stripes_look_again(&stripes, 1, 5), 0);
     ck_assert_int_eq(xd_stripes_look_again(&stripes, 1, 6), 0);
     ck_assert_int_eq(xd_stripes_look_again(&stripes, 0, 7), 0);
-    ck_assert(xd_stripes_was_put_off(&stripes, 1));
-    ck_assert(!xd_stripes_was_put_off(&stripes, 1));
     ck_assert_uint_eq(xd_stripes_next_again(&stripes, 5 + XD_STRIPES_LATE, &at),
+                      1);
+    ck_assert_uint_eq(xd_stripes_next_again(&stripes, 6 + XD_STRIPES_LATE, &at),
                       XD_NO_STRIPE);
     ck_assert_uint_eq(at, 7 + XD_STRIPES_LATE);
     ck_assert_uint_eq(xd_stripes_next_again(&stripes, 7 + XD_STRIPES_LATE, &at),
@@ -529,16 +579,16 @@ END_TEST
 START_TEST(a_stripe_is_short_where_all_parity_takes_the_place_of_others)
 {
     lost = 1 << 1 | 1 << 4; /* and one of parity */
-    ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+    ck_assert(!xd_stripes_is_short(&stripes, 0));
     deliver(3, 9, 1000, 1100);
-    ck_assert(xd_stripes_is_short(&stripes, 0, &ledger));
+    ck_assert(xd_stripes_is_short(&stripes, 0));
     lost = 1 << 1;
-    ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+    ck_assert(!xd_stripes_is_short(&stripes, 0));
     begin(1, 4, 9, 1100, 1200);
     lost = 1 << 1 | 1 << 4;
-    ck_assert(!xd_stripes_is_short(&stripes, 0, &ledger));
+    ck_assert(!xd_stripes_is_short(&stripes, 0));
     failing = 9; /* which that was asked of */
-    ck_assert(xd_stripes_is_short(&stripes, 0, &ledger));
+    ck_assert(xd_stripes_is_short(&stripes, 0));
 }
 END_TEST
 
@@ -577,5 +627,7 @@ int main(void)
         t, a_stripe_is_short_where_all_parity_takes_the_place_of_others);
     tcase_add_test(t, stripes_are_found_from_a_byte_on);
     tcase_add_test(t, stripes_are_closed_in_any_order);
+    tcase_add_test(t, stripes_are_decoded_once_each_in_the_order_of_time);
+    tcase_add_test(t, a_queue_takes_no_more_memory_than_it_has_stripes);
     return run_suite("stripes", t);
 }

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/stand_in.h"
+
+#include "session/stripes_parts.h"
+
+/* ---- which depots can be asked ---- */
+
+typedef void report_fn(void *world, unsigned depot, struct xd_range range);
+
+/* Where that parity takes the place of none. */
+static void report_unused(struct xd_stripes *s, size_t stripe,
+                          const struct xd_parity_holder *h,
+                          struct xd_range rest, report_fn *report)
+{
+    struct xd_range gap;
+
+    while (gap = xd_stripes_next_unused(s, stripe, h->parity, rest),
+           !xd_range_is_empty(gap)) {
+        report(s->world, h->depot, gap);
+        rest.begin = gap.end;
+    }
+}
+
+/* The first part of `r` where some parity of the depot is unused; *out is which.
+ * Empty: there is none. */
+static struct xd_range next_of_depot(const struct xd_stripes *s, size_t stripe,
+                                     unsigned depot, struct xd_range r,
+                                     unsigned *out)
+{
+    struct xd_range first = {r.end, r.end};
+    struct xd_parity_holder h = {0};
+
+    while (s->ops->next_holder(s->world, stripe, &h)) {
+        const struct xd_range gap =
+            h.depot == depot ? xd_stripes_next_unused(s, stripe, h.parity, r)
+                             : first;
+
+        if (xd_range_is_empty(gap) || gap.begin >= first.begin)
+            continue;
+        first = gap;
+        *out = h.parity;
+    }
+    return first;
+}
+
+/* The first part of `r` that the depot is asked for; empty at r.end: there is none. */
+static struct xd_range next_asked(const struct xd_stripes *s, size_t stripe,
+                                  unsigned depot, struct xd_range r)
+{
+    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+    struct xd_range first = {r.end, r.end};
+
+    for (size_t i = 0; o && i < o->n_runs; i++) {
+        const struct xd_range asked = xd_range_clip(o->runs[i].range, r);
+
+        if (o->runs[i].fetch != XD_STORED && o->runs[i].depot == depot &&
+            !xd_range_is_empty(asked) && asked.begin < first.begin)
+            first = asked;
+    }
+    return first;
+}
+
+static void lend_but_asked(struct xd_stripes *s, size_t stripe, unsigned depot,
+                           struct xd_range rest)
+{
+    while (!xd_range_is_empty(rest)) {
+        const struct xd_range asked = next_asked(s, stripe, depot, rest);
+
+        if (asked.begin > rest.begin)
+            s->ops->lend(s->world, depot,
+                         (struct xd_range){rest.begin, asked.begin});
+        rest.begin = asked.end;
+    }
+}
+
+/* That the depot cannot be asked for `rest`, but where it has other parity, or is
+ * asked with that. */
+static void lend_used(struct xd_stripes *s, size_t stripe, unsigned depot,
+                      struct xd_range rest)
+{
+    unsigned parity;
+
+    while (!xd_range_is_empty(rest)) {
+        const struct xd_range gap =
+            next_of_depot(s, stripe, depot, rest, &parity);
+
+        lend_but_asked(s, stripe, depot,
+                       (struct xd_range){rest.begin, gap.begin});
+        rest.begin = gap.end;
+    }
+}
+
+/* Whether one depot is to deliver all that takes the place of a shard. */
+static bool is_apart(const struct xd_stripes *s, size_t stripe)
+{
+    return s->states && s->states[stripe].is_apart;
+}
+
+/* Parity at the positions of `r`, which is in one shard, is to take its place, or
+ * does not any more: so it cannot, or can, take that of all others; and where one
+ * depot is to deliver all of a shard, others cannot take the place of this one. */
+static void report_others(struct xd_stripes *s, size_t stripe,
+                          const struct xd_coded_run *run, struct xd_range r,
+                          bool is_lent)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    struct xd_parity_holder h = {0};
+    unsigned own;
+    const struct xd_range shard = xd_stripes_shard(shape, r.begin, &own);
+
+    while (s->ops->next_holder(s->world, stripe, &h)) {
+        if (h.parity != run->parity) {
+            if (is_apart(s, stripe) && h.depot != run->depot)
+                report_unused(s, stripe, &h, shard,
+                              is_lent ? s->ops->lend : s->ops->give_back);
+            continue;
+        }
+        for (unsigned i = 0; i < shape->k; i++) {
+            const struct xd_range beside = xd_stripes_beside(shape, i, r);
+
+            if (i == own || xd_range_is_empty(beside))
+                continue;
+            if (is_lent)
+                lend_used(s, stripe, h.depot, beside);
+            else
+                s->ops->give_back(s->world, h.depot, beside);
+        }
+    }
+}
+
+/* What no run has of it can take the place of others. */
+static void give_back(struct xd_stripes *s, size_t stripe,
+                      const struct xd_coded_run *run)
+{
+    struct xd_range rest = run->range, gap;
+
+    while (gap = xd_stripes_next_unused(s, stripe, run->parity, rest),
+           !xd_range_is_empty(gap)) {
+        report_others(s, stripe, run, gap, false);
+        rest.begin = gap.end;
+    }
+}
+
+/* Whatever was lent of that parity and takes the place of none. */
+static void hold(struct xd_stripes *s, size_t stripe,
+                 const struct xd_parity_holder *h)
+{
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+
+    for (unsigned i = 0; i < shape->k; i++)
+        report_unused(s, stripe, h, xd_stripes_data(shape, i),
+                      s->ops->give_back);
+}
+
+void xd_stand_in_hold(struct xd_stripes *s, size_t stripe, unsigned depot)
+{
+    struct xd_parity_holder h = {0};
+
+    while (s->ops->next_holder(s->world, stripe, &h))
+        if (h.depot == depot)
+            hold(s, stripe, &h);
+}
+
+/* If some was refused: a stripe that is only to be looked at again has lent no more
+ * than what takes the place of data.  Whether some was. */
+static bool hold_again(struct xd_stripes *s, size_t stripe)
+{
+    struct xd_parity_holder h = {0};
+
+    if (!s->states || !s->states[stripe].has_refused)
+        return false;
+    s->states[stripe].has_refused = false;
+    while (!is_apart(s, stripe) && s->ops->next_holder(s->world, stripe, &h))
+        hold(s, stripe, &h);
+    return true;
+}
+
+static void look_again(struct xd_stripes *s, size_t stripe, xd_usec now)
+{
+    if (xd_stripes_look_again(s, stripe, now) < 0)
+        s->ops->run_out(s->world);
+}
+
+/* ---- requests ---- */
+
+bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
+                        struct xd_range range, struct xd_coded_run *out)
+{
+    const size_t stripe = xd_stripes_find(s, range.begin);
+    struct xd_parity_holder h = {0};
+    struct xd_range unused;
+    unsigned number;
+
+    if (stripe == XD_NO_STRIPE)
+        return false;
+    range = xd_range_clip(
+        range, xd_stripes_shard(&s->list[stripe], range.begin, &number));
+    unused = next_of_depot(s, stripe, depot, range, &out->parity);
+    if (unused.begin == range.begin && !xd_range_is_empty(unused)) {
+        out->range = unused;
+        return true;
+    }
+    /* It is asked for a second time in one place. */
+    while (s->ops->next_holder(s->world, stripe, &h))
+        if (h.depot == depot) {
+            out->parity = h.parity;
+            out->range = range;
+            return true;
+        }
+    return false;
+}
+
+static bool refuse(struct xd_stripes *s, size_t stripe,
+                   const struct xd_coded_run *run, xd_usec now)
+{
+    struct xd_stripe_state *state = xd_stripes_state(s, stripe);
+
+    look_again(s, stripe, now);
+    if (state)
+        state->has_refused = true;
+    s->ops->lend(s->world, run->depot, run->range);
+    return false;
+}
+
+bool xd_stand_in_begin(struct xd_stripes *s, const struct xd_coded_run *run,
+                       xd_usec now)
+{
+    const size_t stripe = xd_stripes_find(s, run->range.begin);
+
+    if (!xd_stripes_may_begin(s, stripe, run))
+        return refuse(s, stripe, run, now);
+    if (xd_stripes_begin(s, stripe, run) < 0) {
+        s->ops->run_out(s->world);
+        return false;
+    }
+    report_others(s, stripe, run, run->range, true);
+    return true;
+}
+
+void xd_stand_in_stored(struct xd_stripes *s, unsigned fetch,
+                        struct xd_range range, xd_usec now)
+{
+    if (xd_stripes_stored(s, fetch, range) < 0)
+        s->ops->run_out(s->world);
+    xd_stand_in_written(s, range, now);
+}
+
+void xd_stand_in_written(struct xd_stripes *s, struct xd_range range,
+                         xd_usec now)
+{
+    for (size_t i = xd_stripes_from(s, range.begin);
+         i < s->n && s->list[i].range.begin < range.end; i++) {
+        int rc = s->ignores_late ? 0 : xd_stripes_look(s, i, now);
+
+        if (rc == 0)
+            rc = xd_stripes_put_ready(s, i);
+        if (rc < 0)
+            s->ops->run_out(s->world);
+    }
+}
+
+void xd_stand_in_ended(struct xd_stripes *s, unsigned fetch, uint64_t byte,
+                       xd_usec now)
+{
+    struct xd_coded_run run;
+    size_t stripe;
+
+    if (!xd_stripes_end(s, fetch, byte, &stripe, &run))
+        return;
+    give_back(s, stripe, &run);
+    (void)hold_again(s, stripe);
+    s->ops->ask_again(s->world);
+    if (xd_stripes_is_open(s, stripe))
+        look_again(s, stripe, now);
+}
+
+bool xd_stand_in_may_come(const struct xd_stripes *s, uint64_t byte)
+{
+    const size_t stripe = xd_stripes_find(s, byte);
+
+    return stripe != XD_NO_STRIPE && xd_stripes_is_asked(s, stripe);
+}
+
+/* ---- what does not count ---- */
+
+void xd_stand_in_release(struct xd_stripes *s, size_t stripe,
+                         const struct xd_coded_run *run,
+                         enum xd_discard_reason why)
+{
+    s->ops->discard(s->world, run->range, why);
+    give_back(s, stripe, run);
+}
+
+static bool drop_within(struct xd_stripes *s, size_t stripe, unsigned depot,
+                        struct xd_range r, enum xd_discard_reason why)
+{
+    struct xd_coded_run run;
+    bool had_some = false;
+
+    while (xd_stripes_take(s, stripe, depot, r, &run)) {
+        xd_stand_in_release(s, stripe, &run, why);
+        had_some = true;
+    }
+    return had_some;
+}
+
+bool xd_stand_in_drop_stripe(struct xd_stripes *s, size_t stripe,
+                             enum xd_discard_reason why)
+{
+    return drop_within(s, stripe, XD_STORED, s->list[stripe].range, why);
+}
+
+void xd_stand_in_drop(struct xd_stripes *s, unsigned depot, struct xd_range but,
+                      enum xd_discard_reason why)
+{
+    /* One that is closed gives its place to the last, which was looked at. */
+    for (size_t i = s->n_open; i-- > 0;) {
+        const size_t stripe = s->open[i].number;
+        const struct xd_range range = s->list[stripe].range;
+
+        if (xd_range_is_empty(xd_range_clip(range, but)))
+            (void)drop_within(s, stripe, depot, range, why);
+    }
+}
+
+/* Parity that takes the place of data which a depot holds is for data that none
+ * does.  False: there is no such parity. */
+static bool spare(struct xd_stripes *s, size_t stripe, xd_usec now)
+{
+    struct xd_coded_run run;
+    unsigned number;
+
+    for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
+        const struct xd_range shard =
+            xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
+
+        if (!s->ops->holds(s->world, shard))
+            continue;
+        (void)drop_within(s, stripe, XD_STORED, shard, XD_DISCARD_DROPPED);
+        look_again(s, stripe, now);
+        return true;
+    }
+    return false;
+}
+
+bool xd_stand_in_spares(struct xd_stripes *s, uint64_t byte, xd_usec now)
+{
+    const size_t stripe = xd_stripes_find(s, byte);
+
+    if (stripe == XD_NO_STRIPE)
+        return false;
+    if (!hold_again(s, stripe))
+        return spare(s, stripe, now);
+    s->ops->ask_again(s->world);
+    return true;
+}
+
+/* ---- a while later ---- */
+
+/* Depots with parity of the stripe hold the shard as its own do. */
+static void join_late(struct xd_stripes *s, size_t stripe,
+                      struct xd_range shard)
+{
+    struct xd_parity_holder h = {0};
+
+    while (s->ops->next_holder(s->world, stripe, &h))
+        report_unused(s, stripe, &h, shard, s->ops->join);
+}
+
+static void reconsider(struct xd_stripes *s, size_t stripe, xd_usec now)
+{
+    (void)hold_again(s, stripe);
+    s->ops->ask_again(s->world);
+    if (xd_stripes_is_short(s, stripe))
+        (void)spare(s, stripe, now);
+    if (xd_stripes_is_open(s, stripe))
+        look_again(s, stripe, now);
+}
+
+xd_usec xd_stand_in_watch(struct xd_stripes *s, xd_usec now)
+{
+    struct xd_range shard;
+    xd_usec late_at, again_at;
+    size_t stripe;
+
+    while (stripe = xd_stripes_next_late(s, now, &late_at),
+           stripe != XD_NO_STRIPE)
+        for (unsigned i = 0; xd_stripes_next_lacking(s, stripe, &i, &shard);
+             i++)
+            join_late(s, stripe, shard);
+    while (stripe = xd_stripes_next_again(s, now, &again_at),
+           stripe != XD_NO_STRIPE)
+        reconsider(s, stripe, now);
+    return xd_earlier(late_at, again_at);
+}
