@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/store.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "base/error.h"
 #include "store/s3_place.h"
 #include "store/task.h"
@@ -42,6 +45,22 @@ bool xd_store_has(const struct xd_store *s, const char *manage)
 struct xd_span xd_store_host(const struct xd_store *s)
 {
     return s->ops->host(s);
+}
+
+static bool is_of_s3(const struct xd_store *s)
+{
+    return strncmp(xd_store_name(s), "s3://", strlen("s3://")) == 0;
+}
+
+bool xd_store_is_on(const struct xd_store *s, struct xd_span host)
+{
+    const struct xd_span own = xd_store_host(s);
+
+    if (host.len < own.len ||
+        strncasecmp(host.s + host.len - own.len, own.s, own.len) != 0)
+        return false;
+    return host.len == own.len || (is_of_s3(s) && host.len > own.len + 1 &&
+                                   host.s[host.len - own.len - 1] == '.');
 }
 
 unsigned xd_store_most_calls(const struct xd_store *s)

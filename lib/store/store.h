@@ -147,6 +147,10 @@ bool xd_store_has(const struct xd_store *s, const char *manage);
  * that of the endpoint, which all buckets have in common. */
 struct xd_span xd_store_host(const struct xd_store *s);
 
+/* Whether that is its host: of S3 also where a bucket of the endpoint has a name of its
+ * own, BUCKET.HOST, whichever bucket it is. */
+bool xd_store_is_on(const struct xd_store *s, struct xd_span host);
+
 /* How many calls of one task may be in flight at a time. */
 unsigned xd_store_most_calls(const struct xd_store *s);
 

@@ -1285,6 +1285,31 @@ START_TEST(the_host_of_a_bucket_is_its_endpoint)
 }
 END_TEST
 
+START_TEST(every_bucket_of_an_endpoint_is_on_its_host)
+{
+    static const struct {
+        const char *host;
+        bool is_on;
+    } rows[] = {{"s.example", true},       {"S.Example", true},
+                {"bkt.s.example", true},   {"other.S.example", true},
+                {"a.b.s.example", true},   {".s.example", false},
+                {"others.example", false}, {"s.example.org", false},
+                {"example", false},        {"", false}};
+    const struct xd_store_config config = {.target = url_of("s3://bkt/p"),
+                                           .s3_endpoint = "https://s.example:9",
+                                           .s3_host_style = true,
+                                           .s3_access_key = "A",
+                                           .s3_secret_key = "B"};
+    struct xd_store *s;
+
+    ck_assert_int_eq(xd_store_new(&s, &config, NULL), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        ck_assert_int_eq(xd_store_is_on(s, xd_span_of(rows[i].host)),
+                         rows[i].is_on);
+    xd_store_free(s);
+}
+END_TEST
+
 START_TEST(only_its_own_objects_are_in_a_store)
 {
     struct xd_store *s = s3_of("s3://bkt/p", NULL);
@@ -1322,6 +1347,7 @@ int main(void)
                         (int)N_OF(configs));
     tcase_add_test(tcase, private_objects_have_urls_for_a_while);
     tcase_add_test(tcase, the_host_of_a_bucket_is_its_endpoint);
+    tcase_add_test(tcase, every_bucket_of_an_endpoint_is_on_its_host);
     tcase_add_test(tcase, only_its_own_objects_are_in_a_store);
     return run_suite("store/s3", tcase);
 }

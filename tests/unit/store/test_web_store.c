@@ -648,6 +648,8 @@ START_TEST(object_of_another_store_is_not_touched)
     ck_assert(!xd_store_has(store, NULL));
     ck_assert(xd_store_has(store, OBJECT));
     ck_assert(xd_span_is(xd_store_host(store), "h.example"));
+    ck_assert(xd_store_is_on(store, xd_span_of("H.example")));
+    ck_assert(!xd_store_is_on(store, xd_span_of("a.h.example")));
 }
 END_TEST
 
