@@ -19,8 +19,11 @@ int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
         .dropped = xd_alloc(n, sizeof *h->dropped),
         .bad_parity = xd_alloc(n_parity, sizeof *h->bad_parity),
         .dropped_parity = xd_alloc(n_parity, sizeof *h->dropped_parity),
-        .left = xd_alloc(file->n_extents + 1, sizeof *h->left)};
-    return h->bad && h->dropped && h->bad_parity && h->dropped_parity && h->left
+        .left = xd_alloc(file->n_extents + 1, sizeof *h->left),
+        .lost = xd_alloc(file->n_extents + 1, sizeof *h->lost),
+        .no_copy = xd_alloc(file->n_extents + 1, sizeof *h->no_copy)};
+    return h->bad && h->dropped && h->bad_parity && h->dropped_parity &&
+                   h->left && h->lost && h->no_copy
                ? 0
                : xd_fail_nomem(err);
 }
@@ -53,8 +56,11 @@ bool xd_heal_count(struct xd_heal *h, size_t extent)
     if (extent >= h->n)
         return false;
     item = &h->items[extent];
+    if (item->left == 0)
+        return false;
+    item->left--;
     if (item->stripe) {
-        if (--item->left > 0)
+        if (item->left > 0)
             return false;
         drop(h->dropped_parity, h->bad_parity,
              item->stripe->first_place + item->shard->first_replica,
@@ -77,4 +83,6 @@ void xd_heal_fini(struct xd_heal *h)
     xd_free(h->dropped_parity);
     xd_free(h->items);
     xd_free(h->left);
+    xd_free(h->lost);
+    xd_free(h->no_copy);
 }

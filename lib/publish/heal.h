@@ -30,8 +30,11 @@ struct xd_heal {
     bool *bad_parity, *dropped_parity; /* of each of parity, stripe by stripe */
     struct xd_heal_item *items;        /* of each extent of the plan */
     size_t
-        *left; /* of each of the file's extents: copies of extents of the plan
+        *left;  /* of each of the file's extents: copies of extents of the plan
                      that are missing */
+    bool *lost; /* of each of them: whether some of its bytes are lost; */
+    bool *no_copy; /* or no depot has a good copy of them, though parity may
+                      restore them */
     size_t n, capacity; /* items */
 };
 
@@ -44,8 +47,8 @@ int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
 int xd_heal_add(struct xd_heal *h, struct xd_heal_item item,
                 struct xd_error *err);
 
-/* One copy more of an extent of the plan is there.  Returns whether replicas were
- * dropped for it. */
+/* One copy more of an extent of the plan is there, which does not count if none was
+ * missing.  Returns whether replicas were dropped for it. */
 bool xd_heal_count(struct xd_heal *h, size_t extent);
 
 void xd_heal_fini(struct xd_heal *h);

@@ -11,6 +11,7 @@
 #include "publish/make_copies.h"
 #include "publish/make_parity.h"
 #include "publish/make_upload.h"
+#include "publish/overlaps.h"
 
 /* ---- what an audit has found ---- */
 
@@ -105,30 +106,31 @@ static int lost_run(const struct xd_audit *a, size_t i, uint64_t *out_begin,
     return xd_audit_at_risk(a, 0, i, out_begin, out_end);
 }
 
-static bool is_among(const struct xd_audit *a, runs_fn *runs,
-                     const struct xd_model_extent *e)
+/* The extents that have bytes of these runs. */
+static int mark(bool *marked, const struct xd_heal *h, const struct xd_audit *a,
+                runs_fn *runs, struct xd_error *err)
 {
-    const struct xd_range extent = {e->offset, e->offset + e->length};
+    struct xd_overlaps of;
     struct xd_range run;
+    const int rc = xd_overlaps_init(&of, h->file, err);
 
-    for (size_t i = 0; runs(a, i, &run.begin, &run.end) == 0; i++)
-        if (!xd_range_is_empty(xd_range_clip(extent, run)))
-            return true;
-    return false;
+    for (size_t i = 0; rc == 0 && runs(a, i, &run.begin, &run.end) == 0; i++) {
+        xd_overlaps_move(&of, run);
+        for (size_t k = 0; k < of.n; k++)
+            marked[of.list[k]] = true;
+    }
+    xd_overlaps_fini(&of);
+    return rc;
 }
 
-/* Whether some of its bytes are lost. */
-static bool is_lost(const struct xd_audit *a, const struct xd_model_extent *e)
+static int find_lost(struct xd_heal *h, const struct xd_audit *a,
+                     struct xd_error *err)
 {
-    return is_among(a, lost_run, e);
-}
+    int rc = mark(h->lost, h, a, lost_run, err);
 
-/* Whether no depot has a good copy of some of its bytes, though parity may restore
- * them. */
-static bool has_no_copy(const struct xd_audit *a,
-                        const struct xd_model_extent *e)
-{
-    return is_lost(a, e) || is_among(a, xd_audit_restorable, e);
+    if (rc == 0)
+        rc = mark(h->no_copy, h, a, lost_run, err);
+    return rc < 0 ? rc : mark(h->no_copy, h, a, xd_audit_restorable, err);
 }
 
 /* What is read: not the replicas that cannot be used, but where there are no others,
@@ -148,7 +150,7 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 
         for (size_t k = 0; k < e->n_replicas; k++)
             dropped[e->first_replica + k] =
-                !is_usable(a, i, k) && !has_no_copy(a, e);
+                !is_usable(a, i, k) && !h->no_copy[i];
     }
     rc = xd_manifest_edit(
         out, there, 0,
@@ -160,13 +162,18 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 
 /* ---- what gets new copies: one for each that is bad ---- */
 
-static int plan_extent(struct xd_upload *u, size_t i, struct xd_error *err)
+static struct xd_range range_of(const struct xd_model_extent *e)
+{
+    return (struct xd_range){e->offset, e->offset + e->length};
+}
+
+/* Of extent `i`. */
+static int plan_range(struct xd_upload *u, size_t i, struct xd_range range,
+                      struct xd_error *err)
 {
     struct xd_heal *h = &u->heal;
-    const struct xd_model_extent *e = &h->file->extents[i];
-    const unsigned wanted = count_bad(h, e);
-    int rc = xd_upload_add_extents(
-        u, (struct xd_range){e->offset, e->offset + e->length}, wanted, err);
+    const unsigned wanted = count_bad(h, &h->file->extents[i]);
+    int rc = xd_upload_add_extents(u, range, wanted, err);
 
     while (rc == 0 && h->n < xd_plan_n_extents(u->plan))
         rc = xd_heal_add(h, (struct xd_heal_item){.extent = i, .left = wanted},
@@ -174,25 +181,60 @@ static int plan_extent(struct xd_upload *u, size_t i, struct xd_error *err)
     return rc;
 }
 
-/* The stripe of which it is a shard of data, or a part of one; line.n: none. */
-static size_t stripe_of(const struct xd_upload *u,
-                        const struct xd_model_extent *e)
+static bool gets_copies(const struct xd_heal *h, size_t i)
 {
-    const size_t i = xd_upload_line_stripe_from(&u->line, e->offset);
-    const struct xd_model_stripe *s = &u->line.stripes[i];
-    uint64_t at;
-
-    if (i == u->line.n || e->offset < s->offset || e->length == 0 ||
-        e->length > s->length - (e->offset - s->offset))
-        return u->line.n;
-    at = (e->offset - s->offset) % s->shard_bytes;
-    return e->length <= s->shard_bytes - at ? i : u->line.n;
+    return count_bad(h, &h->file->extents[i]) > 0 && !h->lost[i];
 }
 
-static bool gets_copies(const struct xd_upload *u, const struct xd_audit *a,
-                        const struct xd_model_extent *e)
+/* A host that has a good copy of the extent gets no other one. */
+static void forbid_hosts(struct xd_upload *u, size_t first,
+                         const struct xd_model_extent *e)
 {
-    return count_bad(&u->heal, e) > 0 && !is_lost(a, e);
+    const struct xd_heal *h = &u->heal;
+
+    for (size_t store = 0; store < u->n_workers; store++) {
+        if (!xd_upload_has_data(u, store, h->file, e, h->bad))
+            continue;
+        for (size_t i = first; i < xd_plan_n_extents(u->plan); i++)
+            xd_plan_forbid(u->plan, i, store);
+    }
+}
+
+static int plan_piece(struct xd_upload *u, size_t i, unsigned shard,
+                      struct xd_range range, struct xd_error *err)
+{
+    const size_t first = xd_plan_n_extents(u->plan);
+    int rc;
+
+    xd_plan_begin_shard(u->plan, shard);
+    rc = plan_range(u, i, range, err);
+    forbid_hosts(u, first, &u->heal.file->extents[i]);
+    return rc;
+}
+
+/* What the stripe has of an extent.  Bytes of several shards that no depot has any more
+ * do not go to one host again; a copy more of them may. */
+static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
+                     struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const struct xd_range range = range_of(&h->file->extents[i]);
+    const unsigned shard = xd_upload_shard_of(s, range);
+    int rc = 0;
+
+    if (!gets_copies(h, i) || (shard == XD_SHARD_NONE && !h->no_copy[i]))
+        return 0;
+    if (shard != XD_SHARD_NONE)
+        return plan_piece(u, i, shard, range, err);
+    for (unsigned k = 0; rc == 0 && k < s->k; k++) {
+        const struct xd_range piece =
+            xd_range_clip(xd_upload_line_shard(&u->line, stripe, k), range);
+
+        if (!xd_range_is_empty(piece))
+            rc = plan_piece(u, i, k, piece, err);
+    }
+    return rc;
 }
 
 /* Its replicas that are bad. */
@@ -237,26 +279,38 @@ static bool is_restorable(const struct xd_audit *a, size_t stripe)
 
 /* Shards of data and parity, on hosts that have no other shard of their stripe. */
 static int plan_stripe(struct xd_upload *u, const struct xd_audit *a,
-                       size_t stripe, struct xd_error *err)
+                       const struct xd_overlaps *of, size_t stripe,
+                       struct xd_error *err)
 {
     const struct xd_heal *h = &u->heal;
-    const struct xd_model_file *f = h->file;
-    const struct xd_model_stripe *s = &u->line.stripes[stripe];
     int rc = xd_plan_begin_group(u->plan, err);
 
     if (rc < 0)
         return rc;
-    xd_upload_forbid_data(u, f, stripe, h->bad);
-    xd_upload_forbid_parity(u, stripe, h->bad_parity);
-    for (size_t i = 0; rc == 0 && i < f->n_extents &&
-                       f->extents[i].offset < s->offset + s->length;
-         i++)
-        if (stripe_of(u, &f->extents[i]) == stripe &&
-            gets_copies(u, a, &f->extents[i]))
-            rc = plan_extent(u, i, err);
+    xd_upload_use_data(u, of, stripe, h->bad);
+    xd_upload_use_parity(u, stripe, h->bad_parity);
+    for (size_t i = 0; rc == 0 && i < of->n; i++)
+        rc = plan_data(u, stripe, of->list[i], err);
     if (rc == 0 && is_restorable(a, stripe))
         rc = plan_shards(u, stripe, err);
     xd_plan_end_group(u->plan);
+    return rc;
+}
+
+static int plan_stripes(struct xd_upload *u, const struct xd_audit *a,
+                        struct xd_error *err)
+{
+    struct xd_overlaps of;
+    int rc = xd_overlaps_init(&of, u->heal.file, err);
+
+    for (size_t i = 0; rc == 0 && i < u->line.n; i++) {
+        const struct xd_model_stripe *s = &u->line.stripes[i];
+
+        xd_overlaps_move(&of,
+                         (struct xd_range){s->offset, s->offset + s->length});
+        rc = plan_stripe(u, a, &of, i, err);
+    }
+    xd_overlaps_fini(&of);
     return rc;
 }
 
@@ -275,19 +329,46 @@ static void forbid_stores(struct xd_upload *u, size_t first)
     }
 }
 
-static int plan_others(struct xd_upload *u, const struct xd_audit *a,
-                       struct xd_error *err)
+/* What no stripe has of an extent. */
+static int plan_gaps(struct xd_upload *u, size_t i, struct xd_error *err)
 {
-    const struct xd_model_file *f = u->heal.file;
+    const struct xd_upload_line *line = &u->line;
+    struct xd_range left = range_of(&u->heal.file->extents[i]);
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < f->n_extents; i++) {
+    for (size_t s = xd_upload_line_stripe_from(line, left.begin);
+         rc == 0 && s < line->n && line->stripes[s].offset < left.end; s++) {
+        rc = plan_range(
+            u, i, (struct xd_range){left.begin, line->stripes[s].offset}, err);
+        left.begin = line->stripes[s].offset + line->stripes[s].length;
+    }
+    return rc < 0 ? rc : plan_range(u, i, left, err);
+}
+
+/* Whether all of it is of one shard. */
+static bool is_of_shard(const struct xd_upload *u,
+                        const struct xd_model_extent *e)
+{
+    const size_t i = xd_upload_line_stripe_from(&u->line, e->offset);
+
+    return i < u->line.n && e->length > 0 &&
+           xd_upload_shard_of(&u->line.stripes[i], range_of(e)) !=
+               XD_SHARD_NONE;
+}
+
+static int plan_others(struct xd_upload *u, struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
+        const struct xd_model_extent *e = &h->file->extents[i];
         const size_t first = xd_plan_n_extents(u->plan);
 
-        if (!gets_copies(u, a, &f->extents[i]) ||
-            stripe_of(u, &f->extents[i]) < u->line.n)
+        if (!gets_copies(h, i) || is_of_shard(u, e))
             continue;
-        rc = plan_extent(u, i, err);
+        rc = h->no_copy[i] ? plan_gaps(u, i, err)
+                           : plan_range(u, i, range_of(e), err);
         forbid_stores(u, first);
     }
     return rc;
@@ -298,9 +379,9 @@ static int plan_all(struct xd_upload *u, const struct xd_audit *a,
 {
     int64_t rc = u->line.n > 0 ? xd_upload_set_hosts(u, err) : 0;
 
-    for (size_t i = 0; rc >= 0 && i < u->line.n; i++)
-        rc = plan_stripe(u, a, i, err);
-    return rc < 0 ? (int)rc : plan_others(u, a, err);
+    if (rc >= 0)
+        rc = plan_stripes(u, a, err);
+    return rc < 0 ? (int)rc : plan_others(u, err);
 }
 
 /* ---- what is there ---- */
@@ -378,6 +459,8 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
         rc = xd_cancel_new(&u->removal, err);
     if (rc == 0)
         rc = find_bad(u, a, err);
+    if (rc == 0)
+        rc = find_lost(&u->heal, a, err);
     if (rc == 0)
         rc = make_good(u, a, &good, err);
     if (rc == 0)

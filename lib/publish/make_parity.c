@@ -85,8 +85,7 @@ static size_t find_host(const struct xd_upload *u, struct xd_span host)
 {
     size_t i = 0;
 
-    while (i < u->n_workers &&
-           !are_equal(xd_store_host(u->workers[i].store), host))
+    while (i < u->n_workers && !xd_store_is_on(u->workers[i].store, host))
         i++;
     return i;
 }
@@ -119,6 +118,7 @@ int xd_upload_add_shard(struct xd_upload *u, size_t stripe, unsigned number,
 
     if (length == 0)
         return 0;
+    xd_plan_begin_shard(u->plan, number);
     u->bytes_total += length * wanted;
     if (number >= u->line.stripes[stripe].k)
         u->parity_bytes += length * wanted;
@@ -147,13 +147,16 @@ int xd_upload_plan_shards(struct xd_upload *u, struct xd_error *err)
 
 /* ---- which hosts may not get a shard ---- */
 
+/* By one name, where it is the host of a store of ours. */
 static struct xd_span host_of(const struct xd_upload *u,
                               const struct xd_model_file *f, size_t place)
 {
-    const size_t store = xd_upload_store_of(u, f, place);
+    const struct xd_span host = xd_url_host(&f->urls[place]);
+    size_t store = xd_upload_store_of(u, f, place);
 
-    return store < u->n_workers ? xd_store_host(u->workers[store].store)
-                                : xd_url_host(&f->urls[place]);
+    if (store == u->n_workers)
+        store = find_host(u, host);
+    return store < u->n_workers ? xd_store_host(u->workers[store].store) : host;
 }
 
 /* The host of ours that alone has all replicas of the extent; or n_workers. */
@@ -179,25 +182,45 @@ static size_t only_host(const struct xd_upload *u,
     return has_one ? find_host(u, only) : u->n_workers;
 }
 
-/* If such a host is lost, so are bytes of the stripe. */
-void xd_upload_forbid_data(struct xd_upload *u, const struct xd_model_file *f,
-                           size_t stripe, const bool *bad)
+bool xd_upload_has_data(const struct xd_upload *u, size_t store,
+                        const struct xd_model_file *f,
+                        const struct xd_model_extent *e, const bool *bad)
+{
+    const struct xd_span host = xd_store_host(u->workers[store].store);
+
+    for (size_t i = e->first_replica; i < e->first_replica + e->n_replicas;
+         i++) {
+        if (!(bad && bad[i]) && are_equal(host_of(u, f, i), host))
+            return true;
+    }
+    return false;
+}
+
+unsigned xd_upload_shard_of(const struct xd_model_stripe *s, struct xd_range r)
+{
+    unsigned first;
+
+    if (r.begin < s->offset || r.end > s->offset + s->length)
+        return XD_SHARD_NONE;
+    first = (unsigned)((r.begin - s->offset) / s->shard_bytes);
+    return first == (r.end - 1 - s->offset) / s->shard_bytes ? first
+                                                             : XD_SHARD_NONE;
+}
+
+void xd_upload_use_data(struct xd_upload *u, const struct xd_overlaps *of,
+                        size_t stripe, const bool *bad)
 {
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
-    const struct xd_range bytes = {s->offset, s->offset + s->length};
 
-    for (size_t i = 0; i < f->n_extents; i++) {
-        const struct xd_model_extent *e = &f->extents[i];
-        const struct xd_range extent = {e->offset, e->offset + e->length};
-        size_t host;
+    for (size_t i = 0; i < of->n; i++) {
+        const struct xd_model_extent *e = &of->file->extents[of->list[i]];
+        const struct xd_range bytes =
+            xd_range_clip((struct xd_range){e->offset, e->offset + e->length},
+                          (struct xd_range){s->offset, s->offset + s->length});
+        const size_t host = only_host(u, of->file, e, bad);
 
-        if (extent.begin >= bytes.end)
-            return;
-        if (xd_range_is_empty(xd_range_clip(extent, bytes)))
-            continue;
-        host = only_host(u, f, e, bad);
         if (host < u->n_workers)
-            xd_plan_forbid_host(u->plan, host);
+            xd_plan_use_host(u->plan, host, xd_upload_shard_of(s, bytes));
     }
 }
 
@@ -223,8 +246,8 @@ static size_t host_of_parity(const struct xd_upload *u,
                             : xd_url_host(&r->url));
 }
 
-void xd_upload_forbid_parity(struct xd_upload *u, size_t stripe,
-                             const bool *bad_parity)
+void xd_upload_use_parity(struct xd_upload *u, size_t stripe,
+                          const bool *bad_parity)
 {
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
 
@@ -233,7 +256,7 @@ void xd_upload_forbid_parity(struct xd_upload *u, size_t stripe,
 
         if (host < u->n_workers &&
             !(bad_parity && bad_parity[s->first_place + i]))
-            xd_plan_forbid_host(u->plan, host);
+            xd_plan_use_host(u->plan, host, XD_SHARD_NONE);
     }
 }
 
@@ -301,7 +324,7 @@ static bool is_elsewhere(const struct xd_upload *u,
     return true;
 }
 
-static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
+static int plan_stripe(struct xd_upload *u, const struct xd_overlaps *of,
                        size_t stripe, struct xd_error *err)
 {
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
@@ -310,8 +333,8 @@ static int plan_stripe(struct xd_upload *u, const struct xd_model_file *f,
 
     if (rc < 0)
         return rc;
-    xd_upload_forbid_data(u, f, stripe, NULL);
-    xd_upload_forbid_parity(u, stripe, NULL);
+    xd_upload_use_data(u, of, stripe, NULL);
+    xd_upload_use_parity(u, stripe, NULL);
     if (xd_plan_n_hosts(u->plan) < missing)
         return xd_fail(err, XD_E_INVAL,
                        "stripe %llu: %u shards of parity need as many hosts "
@@ -329,11 +352,18 @@ int xd_upload_plan_parity(struct xd_upload *u, const struct xd_model_file *f,
                           struct xd_error *err)
 {
     const int64_t n_hosts = xd_upload_set_hosts(u, err);
-    int rc = n_hosts < 0 ? (int)n_hosts : 0;
+    struct xd_overlaps of = {.list = NULL};
+    int rc = n_hosts < 0 ? (int)n_hosts : xd_overlaps_init(&of, f, err);
 
-    for (size_t i = 0; rc == 0 && i < u->line.n; i++)
-        rc = plan_stripe(u, f, i, err);
+    for (size_t i = 0; rc == 0 && i < u->line.n; i++) {
+        const struct xd_model_stripe *s = &u->line.stripes[i];
+
+        xd_overlaps_move(&of,
+                         (struct xd_range){s->offset, s->offset + s->length});
+        rc = plan_stripe(u, &of, i, err);
+    }
     xd_plan_end_group(u->plan);
+    xd_overlaps_fini(&of);
     return rc;
 }
 

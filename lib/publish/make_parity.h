@@ -4,6 +4,7 @@
 #ifndef XD_PUBLISH_MAKE_PARITY_H
 #define XD_PUBLISH_MAKE_PARITY_H
 
+#include "publish/overlaps.h"
 #include "publish/upload.h"
 
 /* What the wish says of a code, into u->coding.  Errors: INVAL (it is none, or goes
@@ -42,14 +43,22 @@ int64_t xd_upload_set_hosts(struct xd_upload *u, struct xd_error *err);
 int xd_upload_add_shard(struct xd_upload *u, size_t stripe, unsigned number,
                         unsigned wanted, struct xd_error *err);
 
-/* From the group that was begun last: hosts that alone have bytes of the stripe; and
- * those that have parity of it.  Replicas that are bad do not count; NULL: none is. */
-void xd_upload_forbid_data(struct xd_upload *u, const struct xd_model_file *f,
-                           size_t stripe, const bool *bad);
-void xd_upload_forbid_parity(struct xd_upload *u, size_t stripe,
-                             const bool *bad_parity);
+/* Of which shard of data, which may be none, all of the range is; or XD_SHARD_NONE. */
+unsigned xd_upload_shard_of(const struct xd_model_stripe *s, struct xd_range r);
 
-/* Whether the store's host has parity of the stripe; likewise. */
+/* In the group that was begun last: which hosts alone have bytes of the stripe, of which
+ * `of` is; they may have more of the same shard.  If such a host is lost, so are they.
+ * And which have parity of it.  Replicas that are bad do not count; NULL: none is. */
+void xd_upload_use_data(struct xd_upload *u, const struct xd_overlaps *of,
+                        size_t stripe, const bool *bad);
+void xd_upload_use_parity(struct xd_upload *u, size_t stripe,
+                          const bool *bad_parity);
+
+/* Whether the store's host has a copy of the extent; or parity of the stripe;
+ * likewise. */
+bool xd_upload_has_data(const struct xd_upload *u, size_t store,
+                        const struct xd_model_file *f,
+                        const struct xd_model_extent *e, const bool *bad);
 bool xd_upload_has_parity(const struct xd_upload *u, size_t store,
                           size_t stripe, const bool *bad_parity);
 

@@ -11,7 +11,8 @@
  * no extent that it would have sent after the others could have: all end together.
  *
  * Extents may be shards of one stripe, a group: no host gets two of a group, though it
- * may have several stores.
+ * may have several stores (groups.h).  Or they are pieces of such a shard: these go to
+ * one host, and to another only where that one can get no more.
  *
  * Pure: time is an argument.  Not thread-safe.
  */
@@ -25,6 +26,7 @@
 
 #include "base/range.h"
 #include "base/time.h"
+#include "publish/groups.h"
 
 struct xd_plan;
 
@@ -45,13 +47,18 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
 int xd_plan_set_hosts(struct xd_plan *p, const size_t *hosts,
                       struct xd_error *err);
 
-/* Extents that are added until end_group() are of a new group, of which the host gets
- * none, if forbid_host() says so.  Errors: NOMEM. */
+/* Extents that are added until end_group() are of a new group; and, behind
+ * begin_shard(), pieces of that shard of it.  Those of no shard are each one of their
+ * own.  Errors: NOMEM. */
 int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err);
-void xd_plan_forbid_host(struct xd_plan *p, size_t host);
+void xd_plan_begin_shard(struct xd_plan *p, unsigned number);
 void xd_plan_end_group(struct xd_plan *p);
 
-/* How many hosts may get an extent of the group that was begun last. */
+/* The host has some of that shard of the group, of which it may get pieces; with
+ * XD_SHARD_NONE it gets none of the group.  Before its extents. */
+void xd_plan_use_host(struct xd_plan *p, size_t host, unsigned shard);
+
+/* How many hosts have nothing of the group that was begun last. */
 size_t xd_plan_n_hosts(const struct xd_plan *p);
 
 /* The store has a copy of it already, or must not get one.  hold() returns false

@@ -2,24 +2,22 @@
 """xdownload put --code and add --parity: which shards lie where, whether they are what
 another implementation of the code makes of the file, and what becomes of them when a
 store fails or the upload is killed."""
-import contextlib
 import json
 import signal
 import sys
 import time
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from lab import PATIENCE, Lab, bytes_of, wait_until
+from coded import (MIB, add, assert_coded, assert_fetched, assert_parity,
+                   parity_of, put, shown, six, source, start, stores, to)
+from lab import PATIENCE, Lab, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from ibp_depot import IbpDepot  # noqa: E402
 from s3_depot import ACCESS_KEY, SECRET_KEY, S3Depot  # noqa: E402
 from store_depot import StoreDepot  # noqa: E402
-
-MIB = 1 << 20
 
 
 @pytest.fixture(name="lab")
@@ -28,126 +26,11 @@ def _lab():
         yield lab
 
 
-@contextlib.contextmanager
-def stores(*faults, rate=0):
-    """A store for each fault, each on a host of its own."""
-    with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(
-            StoreDepot(fault, rate, address=f"127.0.0.{i + 1}"))
-            for i, fault in enumerate(faults)]
-
-
-def six(**how):
-    return stores(*[None] * 6, **how)
-
-
-def to(depots):
-    return [word for d in depots for word in ("--to", d.url)]
-
-
-def source(lab, size, seed=1):
-    data = bytes_of(size, seed)
-    lab.path("film.bin").write_bytes(data)
-    return data
-
-
-def start(lab, depots, *words):
-    return lab.start("put", "film.bin", *to(depots), *words, report=False)
-
-
-def put(lab, depots, *words):
-    return start(lab, depots, *words).wait(PATIENCE)
-
-
-# ---- the code, by another way ----
-
-def _double(a):
-    a <<= 1
-    return a ^ 0x11d if a > 255 else a
-
-
-def _product(a, b):
-    out = 0
-    while b:
-        if b & 1:
-            out ^= a
-        a, b = _double(a), b >> 1
-    return out
-
-
-def _inverse(a):
-    return next(b for b in range(1, 256) if _product(a, b) == 1)
-
-
-def parity_of(stripe, k, number, length):
-    """What shard `number` of these bytes is, which are padded with zeros."""
-    total = 0
-    for j in range(k):
-        factor = _inverse(number ^ j)
-        table = bytes(_product(factor, b) for b in range(256))
-        shard = stripe[j * length:(j + 1) * length].ljust(length, b"\0")
-        total ^= int.from_bytes(shard.translate(table), "little")
-    return total.to_bytes(length, "little")
-
-
 def test_the_other_way_makes_what_the_manual_says():
     assert parity_of(b"ABC", 2, 2, 2) == b"d!"
 
 
 # ---- what is there ----
-
-def shown(lab, manifest="film.bin.xnd"):
-    run = lab.xdownload("show", "--json", manifest, report=False)
-    assert run.rc == 0, run.err
-    return json.loads(run.out)["files"][0]
-
-
-def object_of(depots, url):
-    """Of one of these stores, and the host of that."""
-    for d in depots:
-        if url.startswith(d.url):
-            host, path = url[len("http://"):].split("/", 1)
-            return host.rsplit(":", 1)[0], d.objects["/" + path]
-    return None
-
-
-def assert_coded(lab, depots, data, k, m, manifest="film.bin.xnd"):
-    """Every shard is there, right, and on a host of its own.  Returns the lengths of
-    the shards of each stripe."""
-    file, lengths = shown(lab, manifest), []
-    extents = {e["offset"]: e for e in file["extents"]}
-    for stripe in file["stripes"]:
-        assert (stripe["k"], stripe["n"]) == (k, k + m)
-        begin, length = stripe["offset"], stripe["shard_length"]
-        plain = data[begin:begin + stripe["length"]]
-        hosts = []
-        for shard in stripe["shards"]:
-            number = shard["number"]
-            if number < k:
-                want = plain[number * length:(number + 1) * length]
-                if not want:
-                    continue
-                e = extents[begin + number * length]
-                assert e["length"] == len(want)
-                urls = [r["url"] for r in e["replicas"]]
-            else:
-                want = parity_of(plain, k, number, length)
-                urls = [r["url"] for r in shard["replicas"]]
-            there = [o for o in (object_of(depots, u) for u in urls) if o]
-            assert [bytes_ for _, bytes_ in there] == [want], number
-            assert shard["sha256"] == sha256(want).hexdigest()
-            hosts.append(there[0][0])
-        assert len(set(hosts)) == len(hosts) >= m + 1
-        lengths.append(length)
-    assert sum(s["length"] for s in file["stripes"]) == len(data)
-    return lengths
-
-
-def assert_fetched(lab, data, manifest="film.bin.xnd"):
-    run = lab.xdownload("--no-continue", "--force", "-o", "back", manifest)
-    assert run.rc == 0, run.err
-    assert lab.read("back") == data
-
 
 def test_shards_and_their_parity_lie_on_hosts_of_their_own(lab):
     data = source(lab, 9 * MIB + 5)
@@ -271,6 +154,27 @@ def test_buckets_of_one_endpoint_are_on_one_host(lab):
         assert sum(map(len, store.objects.values())) == len(data)
         store.objects.clear()
         assert_fetched(lab, data)  # with our keys
+
+
+def test_a_bucket_with_a_host_of_its_own_is_on_that_of_its_endpoint(lab):
+    """Of which the manifest alone tells: the bucket is none of those given."""
+    source(lab, MIB)
+    with S3Depot(bucket="bucket") as s3, \
+            StoreDepot(address="127.0.0.2") as store:
+        lab.environment |= {
+            "AWS_ENDPOINT_URL_S3": s3.endpoint.replace("127.0.0.1",
+                                                       "localhost"),
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+        run = put(lab, [store])
+        assert run.rc == 0, run.err
+        for name in "film.bin.xnd", "film.bin.private.xnd":
+            text = lab.path(name).read_text()
+            lab.path(name).write_text(
+                text.replace("http://127.0.0.2:", "http://other.LOCALHOST:"))
+        run = add(lab, [], "--to", "s3://bucket/a", "--parity", "1+1")
+        assert run.rc == 2, run.err
+        assert "are on 0 such" in run.err
 
 
 # ---- what was begun ----
@@ -402,30 +306,6 @@ def test_stores_of_one_host_are_one(lab):
 
 # ---- add: parity for what is there ----
 
-def add(lab, depots, *words):
-    return lab.xdownload("add", "film.bin.xnd", *to(depots), *words,
-                         report=False)
-
-
-def assert_parity(lab, depots, data, k, m):
-    """All parity is right, on hosts of their own, and is all that these have."""
-    n_objects = 0
-    for stripe in shown(lab)["stripes"]:
-        begin, length = stripe["offset"], stripe["shard_length"]
-        plain = data[begin:begin + stripe["length"]]
-        hosts = []
-        for shard in stripe["shards"][k:]:
-            want = parity_of(plain, k, shard["number"], length)
-            assert shard["sha256"] == sha256(want).hexdigest()
-            (replica,) = shard["replicas"]
-            host, there = object_of(depots, replica["url"])
-            assert there == want
-            hosts.append(host)
-        assert len(set(hosts)) == m
-        n_objects += m
-    assert sum(len(d.objects) for d in depots) == n_objects
-
-
 def test_parity_is_added_to_copies(lab):
     data = source(lab, 5 * MIB + 3)
     with six() as depots:
@@ -527,159 +407,6 @@ def test_copies_of_a_coded_file_can_be_added(lab):
                    for s in file["stripes"]) == len(file["stripes"]) > 0
         for d in depots[:3]:
             d.objects.clear()
-        assert_fetched(lab, data)
-
-
-# ---- check --heal: lost shards ----
-
-def heal(lab, depots, *words):
-    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
-                         report=False)
-
-
-@contextlib.contextmanager
-def coded(lab, data, *words):
-    """A file of 4+2 on six hosts; and two more, of which nothing is known."""
-    with six() as depots, StoreDepot(address="127.0.0.7") as one, \
-            StoreDepot(address="127.0.0.8") as two:
-        run = put(lab, depots, "--code", "4+2", "--extent", "256k", *words)
-        assert run.rc == 0, run.err
-        yield depots, [one, two]
-
-
-@pytest.mark.parametrize("lost", [(0, 1), (2, 5), (3, 4)])
-def test_lost_shards_are_computed_and_placed_on_other_hosts(lab, lost):
-    data = source(lab, 3 * MIB + 11)
-    with coded(lab, data) as (depots, new):
-        for i in lost:
-            depots[i].objects.clear()
-        run = heal(lab, new)
-        assert run.rc == 0, run.err
-        left = [d for i, d in enumerate(depots) if i not in lost]
-        assert_coded(lab, left + new, data, 4, 2)
-        named = lab.read("film.bin.xnd").decode()
-        assert not any(depots[i].url in named for i in lost)
-        run = lab.xdownload("check", "--full", "film.bin.xnd", report=False)
-        assert run.rc == 0, run.out
-        assert_fetched(lab, data)
-
-
-def test_wrong_shards_are_replaced_and_removed(lab):
-    """Of parity and of data, where they are: the hosts may have them again."""
-    data = source(lab, 2 * MIB)
-    with coded(lab, data) as (depots, new):
-        before = dict(depots[3].objects)
-        depots[3].objects.update({path: bytes(len(there))
-                                  for path, there in before.items()})
-        run = heal(lab, new[:1], "--full")
-        assert run.rc == 0, run.err
-        assert not depots[3].objects
-        assert_coded(lab, depots[:3] + depots[4:] + new[:1], data, 4, 2)
-
-
-def test_only_what_is_lost_is_sent(lab):
-    data = source(lab, 2 * MIB)
-    with coded(lab, data) as (depots, new):
-        lost = [p for p in depots[1].objects][0]
-        size = len(depots[1].objects.pop(lost))
-        run = heal(lab, new)
-        assert run.rc == 0, run.err
-        assert sum(d.received for d in new) == size
-        assert_coded(lab, depots + new, data, 4, 2)
-
-
-def test_a_host_with_a_shard_of_the_stripe_gets_no_other(lab):
-    data = source(lab, MIB)
-    with coded(lab, data) as (depots, new):
-        depots[2].objects.clear()
-        run = heal(lab, depots[:2])
-        assert run.rc == 1, run.err
-        assert "other shards of their stripes, already" in run.err
-        run = heal(lab, depots[:2] + new[:1])
-        assert run.rc == 0, run.err
-        assert_coded(lab, depots[:2] + depots[3:] + new[:1], data, 4, 2)
-
-
-def test_more_than_parity_restores_stays_lost(lab):
-    source(lab, MIB)
-    with coded(lab, b"") as (depots, new):
-        for d in depots[:3]:
-            d.objects.clear()
-        before = lab.read("film.bin.xnd")
-        run = heal(lab, new)
-        assert run.rc == 1, run.err
-        assert "no depot has a good copy" in run.err
-        assert lab.read("film.bin.xnd") == before
-        assert not any(d.objects for d in new)
-
-
-def test_a_heal_that_is_killed_goes_on(lab):
-    data = source(lab, 5 * MIB + 3)
-    with coded(lab, data) as (depots, new):
-        depots[1].objects.clear()
-        depots[4].objects.clear()
-        for d in new:
-            d.rate = 1e6
-        run = lab.start("check", "film.bin.xnd", "--heal", *to(new),
-                        report=False)
-        wait_until(lambda: sum(len(d.objects) for d in new) >= 3,
-                   "three shards")
-        run.kill()
-        run.popen.wait()
-        for d in new:
-            d.rate = 0
-        run = heal(lab, new)
-        assert run.rc == 0, run.err
-        assert_coded(lab, depots[:1] + depots[2:4] + depots[5:] + new, data, 4,
-                     2)
-        for d in new:
-            assert d.received <= sum(map(len, d.objects.values())) + \
-                2 * (256 << 10)
-        assert_fetched(lab, data)
-
-
-def test_parity_that_does_not_come_out_as_its_hash_is_not_placed(lab):
-    data = source(lab, MIB)
-    with coded(lab, data) as (depots, new):
-        stripe = shown(lab)["stripes"][0]
-        hash_ = stripe["shards"][5]["sha256"]
-        for name in "film.bin.xnd", "film.bin.private.xnd":
-            text = lab.path(name).read_text()
-            lab.path(name).write_text(text.replace(hash_, hash_[::-1]))
-        host, _ = object_of(depots, stripe["shards"][5]["replicas"][0]["url"])
-        (depot,) = [d for d in depots if f"//{host}:" in d.url]
-        depot.objects.clear()
-        run = heal(lab, new)
-        assert run.rc == 4, run.err
-        assert "of stripe 0 shard 5 is computed to be other bytes" in run.err
-
-
-def test_parity_beside_copies_is_healed(lab):
-    data = source(lab, 2 * MIB + 1)
-    with six() as depots:
-        assert put(lab, depots[:1], "--extent", "1500k").rc == 0
-        assert add(lab, depots[1:3], "--parity", "2+2").rc == 0
-        depots[2].objects.clear()
-        run = heal(lab, depots[:2])  # one has the bytes, one the other parity
-        assert run.rc == 1
-        assert "no store is left" in run.err
-        run = heal(lab, depots[3:4])
-        assert run.rc == 0, run.err
-        assert_parity(lab, [depots[1], depots[3]], data, 2, 2)
-
-
-def test_a_copy_of_several_shards_goes_to_no_host_with_their_parity(lab):
-    data = source(lab, 2 * MIB + 1)
-    with six() as depots:
-        assert put(lab, depots[:2]).rc == 0
-        assert add(lab, depots[2:4], "--parity", "2+2").rc == 0
-        depots[0].objects.clear()
-        run = heal(lab, depots[2:4])
-        assert run.rc == 1
-        assert "no store is left" in run.err
-        run = heal(lab, depots[2:5])
-        assert run.rc == 0, run.err
-        assert [len(d.objects) for d in depots[:5]] == [0, 1, 2, 2, 1]
         assert_fetched(lab, data)
 
 

@@ -74,6 +74,25 @@ START_TEST(bad_replicas_of_parity_go_with_their_shard)
 }
 END_TEST
 
+/* Such are not missing: what they are copies of stands for no other extent. */
+START_TEST(more_copies_than_are_wanted_do_not_count)
+{
+    heal.bad[0] = true;
+    heal.bad_parity[1] = true;
+    add((struct xd_heal_item){.extent = 0, .left = 1});
+    add((struct xd_heal_item){.extent = 0, .left = 1});
+    add((struct xd_heal_item){
+        .stripe = &stripes[1], .shard = &shards[1], .left = 1});
+    ck_assert(!xd_heal_count(&heal, 0));
+    ck_assert(!xd_heal_count(&heal, 0));
+    ck_assert(!heal.dropped[0]);
+    ck_assert(xd_heal_count(&heal, 1));
+    ck_assert(heal.dropped[0]);
+    ck_assert(xd_heal_count(&heal, 2));
+    ck_assert(!xd_heal_count(&heal, 2));
+}
+END_TEST
+
 START_TEST(what_is_of_no_heal_drops_nothing)
 {
     struct xd_heal none = {.n = 0};
@@ -90,6 +109,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, bad_replicas_go_when_all_of_their_extent_is_there);
     tcase_add_test(tcase, bad_replicas_of_parity_go_with_their_shard);
+    tcase_add_test(tcase, more_copies_than_are_wanted_do_not_count);
     tcase_add_test(tcase, what_is_of_no_heal_drops_nothing);
     return run_suite("heal", tcase);
 }

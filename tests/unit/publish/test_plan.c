@@ -405,7 +405,7 @@ START_TEST(a_host_that_is_forbidden_gets_none_of_that_group)
 {
     begin_groups(2, 1, 2);
     ck_assert_int_eq(xd_plan_begin_group(plan, &err), 0);
-    xd_plan_forbid_host(plan, 1);
+    xd_plan_use_host(plan, 1, XD_SHARD_NONE);
     ck_assert_uint_eq(xd_plan_n_hosts(plan), 1);
     ck_assert_int_eq(xd_plan_add(plan, (struct xd_range){90, 91}, 1, &err), 0);
     xd_plan_end_group(plan);
@@ -415,6 +415,94 @@ START_TEST(a_host_that_is_forbidden_gets_none_of_that_group)
     ck_assert(xd_plan_take(plan, 1, 1));
     ck_assert(xd_plan_take(plan, 3, 1));
     ck_assert(xd_plan_take(plan, 2, 0));
+}
+END_TEST
+
+/* ---- pieces ---- */
+
+/* A group of shards 0 and 1, of `n` pieces each, on hosts of one store each, of which
+ * the last has some of a shard already. */
+static void begin_pieces(size_t n, unsigned wanted, size_t n_hosts,
+                         unsigned used)
+{
+    size_t hosts[STORES_MAX];
+
+    begin(n_hosts, true, 0, 1);
+    for (size_t i = 0; i < n_hosts; i++)
+        hosts[i] = i;
+    ck_assert_int_eq(xd_plan_set_hosts(plan, hosts, &err), 0);
+    ck_assert_int_eq(xd_plan_begin_group(plan, &err), 0);
+    xd_plan_use_host(plan, n_hosts - 1, used);
+    for (size_t i = 0; i < 2 * n; i++) {
+        xd_plan_begin_shard(plan, (unsigned)(i / n));
+        ck_assert_int_eq(xd_plan_add(plan,
+                                     (struct xd_range){i * MIB, (i + 1) * MIB},
+                                     wanted, &err),
+                         0);
+    }
+    xd_plan_ready(plan, 2 * n);
+}
+
+START_TEST(pieces_of_a_shard_go_to_one_host)
+{
+    begin_pieces(2, 1, 3, XD_SHARD_NONE);
+    ck_assert_uint_eq(xd_plan_n_hosts(plan), 2);
+    ck_assert(!xd_plan_take(plan, 0, 2));
+    ck_assert(xd_plan_take(plan, 0, 0));
+    ck_assert(!xd_plan_take(plan, 1, 1)); /* shard 1 would have no host */
+    ck_assert(!xd_plan_take(plan, 2, 0));
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 2);
+    ck_assert(!xd_plan_take(plan, 3, 0));
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 3);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), XD_PLAN_NONE);
+}
+END_TEST
+
+START_TEST(a_piece_goes_to_another_host_if_that_of_its_shard_is_dropped)
+{
+    begin_pieces(2, 1, 4, XD_SHARD_NONE);
+    ck_assert(xd_plan_take(plan, 0, 0));
+    xd_plan_done(plan, 0, 0, now);
+    ck_assert(!xd_plan_take(plan, 1, 1));
+    xd_plan_drop(plan, 0);
+    ck_assert(xd_plan_take(plan, 1, 1));
+    ck_assert(!xd_plan_take(plan, 2, 1));
+    xd_plan_failed(plan, 1, 1, now);
+    ck_assert(xd_plan_take(plan, 2, 1)); /* it has nothing now */
+}
+END_TEST
+
+START_TEST(a_host_gets_more_of_the_shard_that_it_has)
+{
+    begin_pieces(1, 1, 2, 1);
+    ck_assert(!xd_plan_take(plan, 1, 0)); /* shard 0 would have no host */
+    ck_assert(!xd_plan_take(plan, 0, 1));
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 1);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+}
+END_TEST
+
+START_TEST(two_copies_of_a_piece_take_two_hosts)
+{
+    begin_pieces(2, 2, 5, XD_SHARD_NONE);
+    ck_assert(xd_plan_take(plan, 0, 0));
+    ck_assert(!xd_plan_take(plan, 0, 0));
+    ck_assert(xd_plan_take(plan, 0, 1));
+    ck_assert(!xd_plan_take(plan, 1, 2));
+    ck_assert(xd_plan_take(plan, 1, 1));
+    ck_assert(xd_plan_take(plan, 1, 0));
+    ck_assert(xd_plan_take(plan, 2, 2));
+    ck_assert(xd_plan_take(plan, 2, 3));
+}
+END_TEST
+
+START_TEST(a_host_that_must_not_get_a_piece_is_passed_over)
+{
+    begin_pieces(1, 1, 3, 0);
+    xd_plan_forbid(plan, 0, 2);
+    ck_assert(!xd_plan_take(plan, 0, 2));
+    ck_assert(xd_plan_take(plan, 0, 0));
 }
 END_TEST
 
@@ -495,6 +583,12 @@ int main(void)
     tcase_add_test(tcase, an_extent_that_has_failed_leaves_its_host_free);
     tcase_add_test(tcase, one_that_is_held_or_put_off_uses_its_host);
     tcase_add_test(tcase, a_host_that_is_forbidden_gets_none_of_that_group);
+    tcase_add_test(tcase, pieces_of_a_shard_go_to_one_host);
+    tcase_add_test(
+        tcase, a_piece_goes_to_another_host_if_that_of_its_shard_is_dropped);
+    tcase_add_test(tcase, a_host_gets_more_of_the_shard_that_it_has);
+    tcase_add_test(tcase, two_copies_of_a_piece_take_two_hosts);
+    tcase_add_test(tcase, a_host_that_must_not_get_a_piece_is_passed_over);
     tcase_add_test(tcase, a_slow_host_does_its_part_from_the_beginning);
     tcase_add_test(tcase, a_slow_host_does_less_where_others_can);
     tcase_add_test(tcase, a_store_that_is_dropped_is_no_host);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Which store may get an extent of a group. */
+#include "publish/plan_state.h"
+
+static bool has_store(const struct xd_plan *p, size_t host)
+{
+    for (size_t i = 0; i < p->n_stores; i++) {
+        if (p->hosts[i] == host && !p->stores[i].is_dropped)
+            return true;
+    }
+    return false;
+}
+
+/* That may get an extent of the group. */
+static size_t count_hosts(const struct xd_plan *p, size_t group)
+{
+    size_t n = 0;
+
+    for (size_t host = 0; host < p->n_stores; host++)
+        n += xd_groups_is_free(&p->groups, group, host) && has_store(p, host);
+    return n;
+}
+
+size_t xd_plan_n_hosts(const struct xd_plan *p)
+{
+    return count_hosts(p, p->groups.n - 1);
+}
+
+/* Whether a store of that host has bytes of the extent, or must not get some. */
+static bool has_bytes(const struct xd_plan *p, size_t extent, size_t host)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+    size_t i = extent;
+
+    while (i > 0 && p->extents[i - 1].group == e->group)
+        i--;
+    for (; i < p->n && p->extents[i].group == e->group; i++) {
+        if (xd_range_is_empty(xd_range_clip(p->extents[i].range, e->range)))
+            continue;
+        for (size_t store = 0; store < p->n_stores; store++) {
+            if (p->hosts[store] == host &&
+                *xd_plan_place(p, i, store) != XD_PLACE_FREE)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a host that has some of a piece's shard may get it, too. */
+static bool may_join(const struct xd_plan *p, size_t extent, size_t host)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+
+    return xd_groups_has(&p->groups, e->group, host, e->shard) &&
+           has_store(p, host) && !has_bytes(p, extent, host);
+}
+
+static bool may_join_any(const struct xd_plan *p, size_t extent)
+{
+    for (size_t host = 0; host < p->n_stores; host++) {
+        if (may_join(p, extent, host))
+            return true;
+    }
+    return false;
+}
+
+/* Pieces of a shard go together where they can, lest the other shards lack hosts. */
+static bool may_lie_on(const struct xd_plan *p, size_t extent, size_t host)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+
+    if (xd_groups_is_free(&p->groups, e->group, host))
+        return !e->is_piece || !may_join_any(p, extent);
+    return e->is_piece && may_join(p, extent, host);
+}
+
+bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store)
+{
+    return *xd_plan_place(p, extent, store) == XD_PLACE_FREE &&
+           (p->extents[extent].group == XD_PLAN_NO_GROUP ||
+            may_lie_on(p, extent, p->hosts[store]));
+}
+
+static unsigned missing_copies(const struct xd_plan_extent *e)
+{
+    return e->n_copies < e->wanted ? e->wanted - e->n_copies : 0;
+}
+
+/* Hosts that the extents of a group, which follow each other, need yet.  Those of a
+ * shard need as many as one of them. */
+static size_t hosts_needed(const struct xd_plan *p, size_t extent)
+{
+    const size_t group = p->extents[extent].group;
+    size_t n = 0, of_shard = 0;
+
+    while (extent > 0 && p->extents[extent - 1].group == group)
+        extent--;
+    for (size_t i = extent; i < p->n && p->extents[i].group == group; i++) {
+        const struct xd_plan_extent *e = &p->extents[i];
+        size_t missing = missing_copies(e);
+
+        if (e->is_piece && missing > 0 && may_join_any(p, i))
+            missing--;
+        if (i == extent || e->shard == XD_SHARD_NONE || e->shard != e[-1].shard)
+            of_shard = 0;
+        n += missing > of_shard ? missing - of_shard : 0;
+        of_shard = missing > of_shard ? missing : of_shard;
+    }
+    return n;
+}
+
+/* Whether each host that is left has to take an extent of that group. */
+bool xd_plan_needs_all(const struct xd_plan *p, size_t extent)
+{
+    const size_t group = p->extents[extent].group;
+
+    return group != XD_PLAN_NO_GROUP &&
+           count_hosts(p, group) <= hosts_needed(p, extent);
+}
+
+bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+
+    return e->n_copies < e->wanted && xd_plan_is_free(p, extent, store);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Which extent a store gets next, by the rates of all. */
+#include <math.h>
+
+#include "publish/plan_state.h"
+
+/* With groups a store looks no further than so many extents beyond the first that
+ * copies are missing of: what is read for parity is read together. */
+#define LOOKS_AHEAD 1024u
+
+static uint64_t missing_of(const struct xd_plan_extent *e)
+{
+    return e->n_copies < e->wanted
+               ? xd_range_length(e->range) * (e->wanted - e->n_copies)
+               : 0;
+}
+
+/* Bytes of the copies that are missing, and not under way. */
+static uint64_t unsent(const struct xd_plan *p)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = p->first; i < p->n; i++)
+        bytes += missing_of(&p->extents[i]);
+    return bytes;
+}
+
+/* Of them, how many the store may get. */
+static uint64_t unsent_for(const struct xd_plan *p, size_t store)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = p->first; i < p->n; i++)
+        if (missing_of(&p->extents[i]) > 0 && xd_plan_is_free(p, i, store))
+            bytes += xd_range_length(p->extents[i].range);
+    return bytes;
+}
+
+/* A rate is one once it was measured for so long. */
+#define MEASURE (XD_SECOND / 2)
+
+/* Bytes per second; 0: not known. */
+double xd_plan_rate(struct xd_plan_store *s, xd_usec now)
+{
+    const bool is_measured =
+        s->rate.first > 0 && now >= s->rate.first + MEASURE;
+
+    return s->known > 0 && !is_measured ? s->known : xd_rate_get(&s->rate, now);
+}
+
+static uint64_t left_at(const struct xd_plan_store *s)
+{
+    return s->under_way > s->sent ? s->under_way - s->sent : 0;
+}
+
+/* Seconds until the first of the other stores that may have it could have sent the
+ * extent; < 0: not known. */
+static double soonest_end(const struct xd_plan *p, size_t extent, size_t store,
+                          xd_usec now)
+{
+    const uint64_t length = xd_range_length(p->extents[extent].range);
+    double soonest = -1;
+
+    for (size_t i = 0; i < p->n_stores; i++) {
+        struct xd_plan_store *s = &p->stores[i];
+        const double rate = xd_plan_rate(s, now);
+
+        if (i == store || s->is_dropped || rate <= 0 ||
+            !xd_plan_is_free(p, extent, i))
+            continue;
+        const double end = (double)(left_at(s) + length) / rate;
+        if (soonest < 0 || end < soonest)
+            soonest = end;
+    }
+    return soonest;
+}
+
+/*
+ * Seconds until the other stores together could have sent all that is missing.  None
+ * of them sends more than it may have: those that would be done with that before
+ * the others leave the rest to them, and so on.  HUGE_VAL: they never could.
+ */
+static double others_end(const struct xd_plan *p, size_t store, xd_usec now)
+{
+    double end = 0;
+
+    for (size_t round = 0; round <= p->n_stores; round++) {
+        const double before = end;
+        double bytes = (double)unsent(p), rates = 0;
+
+        for (size_t i = 0; i < p->n_stores; i++) {
+            struct xd_plan_store *s = &p->stores[i];
+            const double rate = xd_plan_rate(s, now), left = (double)left_at(s);
+            const double most = (double)unsent_for(p, i);
+
+            if (i == store || s->is_dropped || rate <= 0)
+                continue;
+            if ((left + most) / rate < before) {
+                bytes -= most;
+            } else {
+                bytes += left;
+                rates += rate;
+            }
+        }
+        if (bytes <= 0)
+            return before;
+        if (rates <= 0)
+            return HUGE_VAL;
+        end = bytes / rates;
+        if (end <= before)
+            return before;
+    }
+    return end;
+}
+
+/* Whether the others would have sent the extent before the store could. */
+static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
+                    xd_usec now)
+{
+    struct xd_plan_store *s = &p->stores[store];
+    const double rate = xd_plan_rate(s, now);
+    const uint64_t bytes =
+        left_at(s) + xd_range_length(p->extents[extent].range);
+    const double own = rate > 0 ? (double)bytes / rate : 0;
+    const double soonest = soonest_end(p, extent, store, now);
+
+    return soonest >= 0 && own > soonest && !xd_plan_needs_all(p, extent) &&
+           own > others_end(p, store, now);
+}
+
+/* With whole copies: so many of the stores that are left are used as an extent
+ * wants copies; the first ones. */
+static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
+{
+    size_t before = 0;
+
+    for (size_t i = 0; i < store; i++)
+        before += !p->stores[i].is_dropped;
+    return before >= p->extents[extent].wanted;
+}
+
+/*
+ * How much the extent needs this store: the copies that it wants yet, against what
+ * the other stores that may have them can send.  So a slow store takes what a fast
+ * one has, and leaves to that what it has not.
+ */
+static double need(const struct xd_plan *p, size_t extent, size_t store,
+                   xd_usec now)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+    double others = 1; /* byte per second */
+
+    for (size_t i = 0; i < p->n_stores; i++) {
+        struct xd_plan_store *s = &p->stores[i];
+
+        if (i != store && !s->is_dropped && xd_plan_is_free(p, extent, i))
+            others += xd_plan_rate(s, now);
+    }
+    return (double)(e->wanted - e->n_copies) / others;
+}
+
+/* Of extents before `end`, those that may be next. */
+static size_t looked_at_to(const struct xd_plan *p, size_t end)
+{
+    if (p->hosts && end > p->first && end - p->first > LOOKS_AHEAD)
+        return p->first + LOOKS_AHEAD;
+    return end;
+}
+
+static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
+{
+    const size_t end = looked_at_to(p, p->n_ready);
+    size_t best = XD_PLAN_NONE;
+    double most = 0;
+
+    for (size_t i = p->first; i < end; i++) {
+        if (!xd_plan_may_get(p, i, store))
+            continue;
+        if (!p->stripes) {
+            if (!stands_by(p, i, store))
+                return i;
+        } else if (need(p, i, store, now) > most) {
+            most = need(p, i, store, now);
+            best = i;
+        }
+    }
+    return best != XD_PLAN_NONE && !is_late(p, best, store, now) ? best
+                                                                 : XD_PLAN_NONE;
+}
+
+size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now)
+{
+    const size_t i =
+        p->stores[store].is_dropped ? XD_PLAN_NONE : choose(p, store, now);
+
+    if (i != XD_PLAN_NONE)
+        (void)xd_plan_take(p, i, store);
+    return i;
+}
+
+xd_usec xd_plan_left(struct xd_plan *p, size_t store, xd_usec now)
+{
+    struct xd_plan_store *s = &p->stores[store];
+    const double rate = xd_plan_rate(s, now);
+
+    if (left_at(s) == 0)
+        return 0;
+    return rate > 0 ? (xd_usec)((double)left_at(s) / rate * (double)XD_SECOND)
+                    : XD_NEVER;
+}
+
+bool xd_plan_is_stuck(const struct xd_plan *p)
+{
+    if (p->n_open > 0)
+        return false;
+    /* What next() does not look at cannot be sent before those are. */
+    for (size_t i = p->first; i < looked_at_to(p, p->n); i++) {
+        for (size_t k = 0; k < p->n_stores; k++) {
+            if (xd_plan_may_get(p, i, k) && !p->stores[k].is_dropped)
+                return false;
+        }
+    }
+    return p->n_missing > 0;
+}

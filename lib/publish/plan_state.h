@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* What a plan consists of, for its files alone. */
+#ifndef XD_PUBLISH_PLAN_STATE_H
+#define XD_PUBLISH_PLAN_STATE_H
+
+#include "base/rate.h"
+#include "publish/groups.h"
+#include "publish/plan.h"
+
+/* What a store has to do with an extent. */
+enum xd_plan_place {
+    XD_PLACE_FREE,
+    XD_PLACE_UNDER_WAY,
+    XD_PLACE_PUT_OFF,
+    XD_PLACE_HELD,
+    XD_PLACE_FORBIDDEN
+};
+
+struct xd_plan_extent {
+    struct xd_range range;
+    unsigned wanted, n_copies; /* there, and under way */
+    size_t group;              /* or XD_PLAN_NO_GROUP */
+    unsigned shard;            /* of that */
+    bool is_piece;             /* some of the shard may be elsewhere */
+};
+
+#define XD_PLAN_NO_GROUP SIZE_MAX
+
+struct xd_plan_store {
+    struct xd_rate rate; /* since something is under way */
+    double known;        /* bytes per second, as it was before; 0: not known */
+    uint64_t under_way;  /* bytes, of which so many were sent: */
+    uint64_t sent;
+    bool is_dropped;
+};
+
+struct xd_plan {
+    /* Constant after new(). */
+    size_t n_stores;
+    bool stripes;
+
+    struct xd_plan_store *stores;
+    struct xd_plan_extent *extents;
+    unsigned char
+        *places; /* of each extent at each store: an enum xd_plan_place */
+    size_t n, capacity, places_capacity, n_ready;
+    size_t n_missing; /* copies */
+    size_t n_open;    /* under way, and put off */
+    size_t first;     /* of those before none is missing */
+
+    size_t *hosts; /* of each store; NULL: there are no groups */
+    struct xd_groups groups;
+    size_t group; /* of extents that are added; or XD_PLAN_NO_GROUP */
+    unsigned shard;
+};
+
+static inline unsigned char *xd_plan_place(const struct xd_plan *p,
+                                           size_t extent, size_t store)
+{
+    return &p->places[extent * p->n_stores + store];
+}
+
+/* plan_hosts.c: whether the store may have the extent, as far as its host goes and what
+ * it has; and whether a copy is missing, too. */
+bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store);
+bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store);
+
+/* Whether each host that is left has to take an extent of that group. */
+bool xd_plan_needs_all(const struct xd_plan *p, size_t extent);
+
+/* plan_next.c: bytes per second; 0: not known. */
+double xd_plan_rate(struct xd_plan_store *s, xd_usec now);
+
+#endif
