@@ -2,8 +2,8 @@
 /*
  * What all transports of one download, or of one batch, have in common: the
  * addresses of names that one of them has looked up, the watchdog over calls that
- * do not return, and the random number by which servers know that requests
- * belong together.  Only transports look inside.
+ * do not return, and the secret from which each server gets the number by which it
+ * knows that requests belong together.  Only transports look inside.
  */
 #ifndef XD_IO_NET_CONTEXT_H
 #define XD_IO_NET_CONTEXT_H

@@ -26,8 +26,8 @@ struct xd_net_options {
     char *cacert, *capath;
     char *interface;
     uint64_t insecure, ipv4, ipv6;
-    uint64_t no_client_id; /* servers are not given the number of the download,
-                              which is made at random */
+    uint64_t no_client_id; /* servers are not given a number of the download,
+                              another one for each */
     uint64_t max_redirs;
     uint64_t allow_private_redirs;
     uint64_t connect_timeout; /* microseconds; 0: none but the silence */

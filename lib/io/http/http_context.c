@@ -6,22 +6,33 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/span.h"
+#include "io/hash.h"
 #include "io/http/http_names.h"
 #include "io/http/watchdog.h"
 #include "io/random.h"
 
 #define ID_BYTES 8
 
-/* Without random bytes there is none: servers do without it. */
-static void name_client(struct xd_net_context *c)
+bool xd_net_context_name_client(const struct xd_net_context *c,
+                                const struct xd_url *url,
+                                char out[XD_HTTP_CLIENT_LINE])
 {
+    const struct xd_span secret =
+        xd_span((const char *)c->secret, sizeof c->secret);
+    unsigned char hash[XD_SHA256_BYTES];
     char digits[2 * ID_BYTES + 1];
-    unsigned char id[ID_BYTES];
+    char *depot = c->has_secret ? xd_url_depot(url) : NULL;
 
-    if (xd_random_fill(id, sizeof id, NULL) < 0)
-        return;
-    xd_hex_write(digits, id, sizeof id);
-    snprintf(c->client, sizeof c->client, "Xd-Client: %s", digits);
+    if (depot == NULL)
+        return false;
+    const int rc = xd_hmac_sha256(secret, xd_span_of(depot), hash);
+    xd_free(depot);
+    if (rc < 0)
+        return false;
+    xd_hex_write(digits, hash, ID_BYTES);
+    snprintf(out, XD_HTTP_CLIENT_LINE, "Xd-Client: %s", digits);
+    return true;
 }
 
 int xd_net_context_new(struct xd_net_context **out, struct xd_error *err)
@@ -32,7 +43,7 @@ int xd_net_context_new(struct xd_net_context **out, struct xd_error *err)
     *out = NULL;
     if (c == NULL)
         return xd_fail_nomem(err);
-    name_client(c);
+    c->has_secret = xd_random_fill(c->secret, sizeof c->secret, NULL) == 0;
     rc = xd_http_names_new(&c->names, err);
     if (rc == 0)
         rc = xd_watchdog_new(&c->watchdog, err);

@@ -144,8 +144,6 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
              "Want-Repr-Digest: sha-256=10, sha-512=9");
     snprintf(f->wants[1], sizeof f->wants[1],
              "Want-Digest: SHA-256, SHA-512;q=0.9");
-    snprintf(f->client, sizeof f->client, "%s",
-             options->client != NULL ? options->client : "");
     f->easy = curl_easy_init();
     if (f->easy == NULL || !set_up(f)) {
         xd_http_fetch_fini(f);
@@ -192,10 +190,13 @@ static struct curl_slist *put_line(struct curl_slist *line, char *text,
 
 /* A depot that serves many clients tells them apart by it.  Nodes of a mesh
  * fetch for many, and what stores are sent is no download. */
-static bool names_client(const struct xd_http_fetch *f)
+static bool name_client(struct xd_http_fetch *f)
 {
-    return f->client[0] != '\0' && !f->is_ftp && !f->request.is_plain &&
-           f->request.sends == NULL;
+    const struct xd_net_context *c = f->options->naming;
+
+    return c != NULL && !f->is_ftp && !f->request.is_plain &&
+           f->request.sends == NULL &&
+           xd_net_context_name_client(c, f->url, f->client);
 }
 
 /* Shared by all handles, but for lines of this request before it.  Both ways to
@@ -213,7 +214,7 @@ static struct curl_slist *choose_header(struct xd_http_fetch *f,
         list = put_line(next++, f->wants[0], list);
         list = put_line(next++, f->wants[1], list);
     }
-    if (names_client(f))
+    if (name_client(f))
         list = put_line(next, f->client, list);
     return xd_http_send_header(f, list);
 }

@@ -48,7 +48,7 @@ struct xd_http_fetch {
      * digests, that one, and which download it is of. */
     struct curl_slist header[4];
     char wants[2][48];
-    char client[XD_HTTP_CLIENT_LINE]; /* that line; "": none */
+    char client[XD_HTTP_CLIENT_LINE];
     struct xd_http_send send;
     struct xd_url_name name;
     bool is_ftp;

@@ -97,8 +97,8 @@ int xd_http_options_init(struct xd_http_options *o,
 
     *o = (struct xd_http_options){.net = net != NULL ? net : &defaults,
                                   .names = context ? context->names : NULL};
-    if (context && context->client[0] != '\0' && !o->net->no_client_id)
-        o->client = context->client;
+    if (!o->net->no_client_id)
+        o->naming = context;
     if (check_netrc(o->net->netrc_file, err) < 0)
         return XD_E_IO;
     if (append(&o->own_header, identity) == 0 &&

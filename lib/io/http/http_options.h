@@ -24,8 +24,8 @@ struct xd_http_options {
     struct curl_slist *header;        /* for every server */
     struct curl_slist *secret_header; /* with the credentials */
     char *cert, *cert_password;
-    const char *client; /* the line that says which download a request is of;
-                           or NULL */
+    const struct xd_net_context *naming; /* makes the line that says which
+                                            download a request is of; or NULL */
 };
 
 /* `net` (NULL: the defaults) and `context` (or NULL) outlive it.  Errors: IO (a

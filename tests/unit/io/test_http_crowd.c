@@ -9,6 +9,7 @@
 #include "io/net_context.h"
 #include "io/net_options.h"
 #include "suite.h"
+#include "url_of.h"
 
 #define NAME "\r\nXd-Client: "
 #define DIGITS 16
@@ -75,6 +76,24 @@ START_TEST(all_requests_of_a_download_say_the_same)
     ck_assert_uint_eq(strspn(said(0), digits), DIGITS);
     ck_assert(strncmp(said(0) + DIGITS, "\r\n", 2) == 0);
     ck_assert(strncmp(said(0), said(1), DIGITS) == 0);
+}
+END_TEST
+
+/* By two names, as if it were two. */
+START_TEST(another_depot_is_told_something_else)
+{
+    struct xd_request r = range(100, 200);
+    char text[100];
+
+    open_with(NULL);
+    ask(range(100, 200));
+    snprintf(text, sizeof text, "http://localhost:%u/x", mock_port(server));
+    r.url = url_of(text);
+    ask(r);
+    ask(range(100, 200));
+    ck_assert(strncmp(said(0), said(1), DIGITS) != 0);
+    ck_assert(strncmp(said(0), said(2), DIGITS) == 0);
+    ck_assert_uint_eq(strspn(said(1), "0123456789abcdef"), DIGITS);
 }
 END_TEST
 
@@ -249,6 +268,7 @@ int main(void)
 
     tcase_add_checked_fixture(t, set_up, tear_down_all);
     tcase_add_test(t, all_requests_of_a_download_say_the_same);
+    tcase_add_test(t, another_depot_is_told_something_else);
     tcase_add_test(t, another_download_says_something_else);
     tcase_add_test(t, one_that_is_not_to_say_it_does_not);
     tcase_add_test(t, a_node_of_a_mesh_is_not_told);
