@@ -73,6 +73,7 @@ struct xd_depot {
     bool knows_no_ranges;
     bool sends_wrong_ranges; /* for that reason */
     bool shares;             /* one connection, among its requests */
+    bool has_hint; /* it would be asked for some bytes before others */
     bool has_stated_size;
     uint64_t stated_size; /* or XD_SIZE_UNKNOWN: it does not say */
     unsigned lanes_busy;

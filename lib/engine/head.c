@@ -70,13 +70,13 @@ static int learn_validator(struct xd_worker *w, struct xd_lane *lane,
 }
 
 /* Where each byte of the source's object lies in the file, the depot may say which
- * it would be asked for next. */
+ * it would be asked for next; what it does not repeat holds no longer. */
 static void learn_next(struct xd_worker *w, const struct xd_lane *lane,
                        const struct xd_head *head)
 {
     const struct xd_range next = xd_source_part(lane->source, head->next);
 
-    if (xd_range_is_empty(next) || lane->source->is_of_node)
+    if (lane->source->is_of_node)
         return;
     xd_engine_lock(w->engine);
     xd_report_hint_locked(w->engine, w->served, next);

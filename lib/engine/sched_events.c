@@ -115,9 +115,14 @@ void xd_report_shares_locked(struct xd_engine *e, struct xd_depot *depot)
     depot->shares = true;
 }
 
-void xd_report_hint_locked(struct xd_engine *e, const struct xd_depot *depot,
+void xd_report_hint_locked(struct xd_engine *e, struct xd_depot *depot,
                            struct xd_range range)
 {
+    const bool had_hint = depot->has_hint;
+
+    depot->has_hint = !xd_range_is_empty(range);
+    if (!depot->has_hint && !had_hint)
+        return;
     xd_report_event_locked(e, (struct xd_sched_event){.kind = XD_EV_HINT,
                                                       .depot = depot->number,
                                                       .range = range});

@@ -52,8 +52,9 @@ void xd_report_refused_locked(struct xd_engine *e, struct xd_depot *depot,
 /* The requests of `depot` go over one connection. */
 void xd_report_shares_locked(struct xd_engine *e, struct xd_depot *depot);
 
-/* `depot` would best be asked for these bytes next, as it says. */
-void xd_report_hint_locked(struct xd_engine *e, const struct xd_depot *depot,
+/* `depot` would best be asked for these bytes next, as its last answer says; none:
+ * that says nothing. */
+void xd_report_hint_locked(struct xd_engine *e, struct xd_depot *depot,
                            struct xd_range range);
 
 /* A connection to `depot` is made. */

@@ -185,7 +185,8 @@ enum xd_sched_event_kind {
                        that the depot has written */
     XD_EV_HINT, /* depot: says which bytes it would best be asked for next: any
                    range, which is no promise and may be a lie.  It changes
-                   the order at most, and holds until the next one */
+                   the order at most, and holds until the next one; an empty
+                   one ends it */
     XD_EV_CONNECTED, /* depot: a connection to it is made */
     XD_EV_BANNED,    /* depot: never again in this run (no fetch there is in
                        flight) */

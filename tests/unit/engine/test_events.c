@@ -102,6 +102,13 @@ static const struct fault faults[] = {
       {.verdict = XD_VERDICT_AGAIN, .bytes = 100}},
      2},
     {"shares a connection", {{.shares = true}}, 1},
+    {"would be asked for what comes next", {{.next = {32768, 40000}}}, 1},
+    {"would be asked for bytes, and for no more",
+     {{.next = {40000, 50000}}, {0}},
+     2},
+    {"would be asked for none of these bytes",
+     {{.next = {40000, 50000}}, {.next = {1000000, 1000001}}},
+     2},
 };
 
 #define N_FAULTS (sizeof faults / sizeof *faults)

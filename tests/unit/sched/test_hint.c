@@ -109,6 +109,15 @@ START_TEST(the_last_one_counts)
 }
 END_TEST
 
+START_TEST(an_empty_one_ends_it)
+{
+    play_start(&p);
+    hint(0, 50 * BLOCK, 60 * BLOCK);
+    hint(0, 0, 0);
+    expect_delivered(0, BLOCK);
+}
+END_TEST
+
 START_TEST(what_is_here_of_it_is_not_asked_for)
 {
     play_start(&p);
@@ -287,6 +296,7 @@ int main(void)
     tcase_add_test(t, the_rest_of_it_is_next);
     tcase_add_test(t, what_did_not_come_of_it_is_asked_for_in_order);
     tcase_add_test(t, the_last_one_counts);
+    tcase_add_test(t, an_empty_one_ends_it);
     tcase_add_test(t, what_is_here_of_it_is_not_asked_for);
     tcase_add_test(t, less_than_a_block_before_it_comes_along);
     tcase_add_test(t, a_block_before_it_is_left);

@@ -150,6 +150,7 @@ static void answer_head(struct toy *y, unsigned slot)
                            .media_type = a->media_type,
                            .final_url = &final_url,
                            .is_range = true,
+                           .next = a->next,
                            .shares = a->shares};
 
     xd_url_parse(&final_url, a->final_url ? a->final_url : q->url);

@@ -30,7 +30,8 @@ struct toy_answer {
     uint64_t object_size; /* that it claims; 0 stands for TOY_SIZE */
     uint64_t skips;       /* so many bytes come before, to be dropped */
     const char *validator, *media_type, *final_url;
-    const char *body; /* its first bytes, or NULL */
+    const char *body;     /* its first bytes, or NULL */
+    struct xd_range next; /* in its head: it would be asked for them next */
 };
 
 /* The answers to come, for all toy transports together; requests after them
