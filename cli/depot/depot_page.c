@@ -9,6 +9,7 @@
 #include "common/json.h"
 #include "common/units.h"
 #include "depot/depot_answer.h"
+#include "http/page.h"
 
 /* Of a file, taken at one moment. */
 struct standing {
@@ -128,15 +129,6 @@ void depot_json_put(FILE *to, struct depot *d, const struct http_server *s)
     free_standings(all);
 }
 
-static const char head[] =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, "
-    "initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>xdownload depot</title>\n</head>\n<body>\n"
-    "<h1>xdownload depot</h1>\n";
-
 static const char columns[] =
     "<table>\n<thead><tr><th scope=\"col\">file<th scope=\"col\">size"
     "<th scope=\"col\">in memory<th scope=\"col\">moves at"
@@ -177,7 +169,8 @@ void depot_page_put(FILE *to, struct depot *d, const struct http_server *s)
 
     if (all == NULL)
         return;
-    fputs(head, to);
+    page_begin(to, "xdownload depot");
+    fputs("</head>\n<body>\n<h1>xdownload depot</h1>\n", to);
     fprintf(to, "<p>%u connections, %u clients; %s read, %s sent",
             http_server_connections(s), all->n_clients,
             units_size(disk, all->disk_bytes), units_size(sent, all->sent));

@@ -8,16 +8,11 @@
 #include "common/snapshot.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "http/page.h"
 #include "serve/board.h"
 
 /* Addresses are relative to the page, which may have a token in its own. */
 static const char head[] =
-    "<!DOCTYPE html>\n"
-    "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, "
-    "initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-    "<title>xdownload</title>\n"
     "<link rel=\"icon\" type=\"image/svg+xml\" href=\"icon.svg\">\n"
     "<link rel=\"stylesheet\" href=\"page.css\">\n"
     "<script src=\"page.js\" defer></script>\n"
@@ -129,6 +124,7 @@ static void put_file(FILE *to, const struct catalog_file *f, size_t number,
 
 void serve_page_put(FILE *to, struct catalog *s)
 {
+    page_begin(to, "xdownload");
     fputs(head, to);
     for (size_t i = 0; i < s->n; i++) {
         struct catalog_source *of = catalog_look_at(s, &s->files[i]);
