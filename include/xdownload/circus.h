@@ -31,6 +31,7 @@
 
 struct xd_circus;        /* one file */
 struct xd_circus_client; /* one of its clients */
+struct xd_circus_pool;   /* places for clients of several files */
 
 /* 0 stands for the default, which is the paper's where it has one. */
 struct xd_circus_rules {
@@ -48,6 +49,9 @@ struct xd_circus_rules {
     unsigned most_clients;    /* known at a time; 2048 */
     bool leaps_freely;        /* as in the paper: the front goes with a client
                                  however few bytes that is sent; for simulations */
+    struct xd_circus_pool
+        *pool; /* from which each client takes a place, or NULL;
+                                    it lives until xd_circus_free() */
 };
 
 /* What a page shows. */
@@ -62,6 +66,19 @@ struct xd_circus_state {
 };
 
 XD_BEGIN_DECLS
+
+/*
+ * Of so many clients of all files together that have this pool in their rules the
+ * server knows what they were sent; 0 stands for 4096.
+ * Ownership: *out is the caller's, to release with xd_circus_pool_free().
+ * Threads:   one at a time, in all functions for all these files.
+ * Errors:    NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_circus_pool_new(struct xd_circus_pool **out,
+                                            unsigned most_clients,
+                                            struct xd_error *err);
+/* After all its files.  NULL does nothing. */
+XD_API void xd_circus_pool_free(struct xd_circus_pool *pool);
 
 /*
  * For a file of `size` bytes, of which no client is known; `rules` may be NULL.
@@ -79,7 +96,8 @@ XD_API void xd_circus_free(struct xd_circus *c); /* NULL does nothing */
  * The client `id` makes a request at the moment `now_us`, in microseconds since
  * some fixed moment, which never runs back: it is known from now on, with what it
  * was sent before, until it has had no request for `forget_us`.  Where too many
- * are known, the one without a request that was sent least is forgotten.
+ * are known, of this file or in the pool, of those without a request the one that was
+ * sent least is forgotten; of several, the one that is longest without.
  * Returns NULL without memory, or if that many have requests.
  * Ownership: the circus'.  Lives until xd_circus_leave() was called as often as
  *            this function has returned it.

@@ -83,6 +83,7 @@ int xd_circus_new(struct xd_circus **out, uint64_t size,
         return xd_fail_nomem(err);
     c->size = size;
     set_rules(c, &r);
+    xd_circus_clients_join(&c->clients, r.pool);
     *out = c;
     return 0;
 }
@@ -201,12 +202,15 @@ static bool is_independent(const struct xd_circus *c,
     return (double)client->sent.bytes >= c->independent_from * (double)c->size;
 }
 
-/* Where it goes on: where it is, or at the midpoint. */
+/* Where it goes on: where it is, or at the midpoint.  That of Figure 5 is half of
+ * `active` behind the front; here it is the midpoint of what is in memory, which is
+ * the same but where the front has just begun, at a place to which a client that was
+ * alone has gone: what is behind that would be read for one more client only. */
 static uint64_t next_place(const struct xd_circus *c,
                            const struct xd_circus_client *client)
 {
     const uint64_t middle =
-        (c->front + c->size - c->active / 2) % c->size / c->block * c->block;
+        (c->front + c->size - c->warm / 2) % c->size / c->block * c->block;
 
     if (distance(c, client->cursor, c->front) > c->active &&
         !is_independent(c, client))

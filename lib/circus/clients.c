@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "circus/clients.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <xdownload/circus.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 
-/* 8 KiB, with the one more that is there for a moment.  A client that is 30 times slower than the front, and so is sent 280 KiB
- * of every 8 MiB that pass, has 64 for each round of half a gigabyte. */
+#define POOL_MOST 4096
+
+struct xd_circus_pool {
+    struct xd_circus_clients *files;
+    unsigned n, most; /* clients of all of them */
+};
+
+/* 8 KiB, with the one more that is there for a moment.  A client that is 30 times
+ * slower than the front, and so is sent 280 KiB of every 8 MiB that pass, has 64 for
+ * each round of half a gigabyte. */
 #define RANGES_MOST 511
 
 static void unlink_at(struct xd_circus_clients *k, struct xd_circus_client **at)
@@ -15,6 +26,8 @@ static void unlink_at(struct xd_circus_clients *k, struct xd_circus_client **at)
 
     *at = client->next;
     k->n--;
+    if (k->pool != NULL)
+        k->pool->n--;
     xd_rangeset_fini(&client->sent);
     xd_free(client);
 }
@@ -44,19 +57,89 @@ void xd_circus_clients_fini(struct xd_circus_clients *k)
 {
     while (k->first != NULL)
         unlink_at(k, &k->first);
+    if (k->pool == NULL)
+        return;
+    struct xd_circus_clients **at = &k->pool->files;
+    while (*at != k)
+        at = &(*at)->next;
+    *at = k->next;
+}
+
+int xd_circus_pool_new(struct xd_circus_pool **out, unsigned most_clients,
+                       struct xd_error *err)
+{
+    *out = xd_alloc(1, sizeof **out);
+    if (*out == NULL)
+        return xd_fail_nomem(err);
+    (*out)->most = most_clients != 0 ? most_clients : POOL_MOST;
+    return 0;
+}
+
+void xd_circus_pool_free(struct xd_circus_pool *pool)
+{
+    xd_free(pool);
+}
+
+void xd_circus_clients_join(struct xd_circus_clients *k,
+                            struct xd_circus_pool *pool)
+{
+    k->pool = pool;
+    if (pool == NULL)
+        return;
+    k->next = pool->files;
+    pool->files = k;
+}
+
+static bool gives_way(const struct xd_circus_client *c,
+                      const struct xd_circus_client *to)
+{
+    if (c->sent.bytes != to->sent.bytes)
+        return c->sent.bytes < to->sent.bytes;
+    return c->seen < to->seen;
 }
 
 /* An id costs nothing: one that was sent little gives way to one that was sent
- * much, whatever the order in which they came. */
-static struct xd_circus_client *least_of(const struct xd_circus_clients *k)
+ * much, whatever the order in which they came.  The least of this file and of
+ * `least`, which may be NULL. */
+static struct xd_circus_client *least_of(const struct xd_circus_clients *k,
+                                         struct xd_circus_client *least)
 {
-    struct xd_circus_client *least = NULL;
-
     for (struct xd_circus_client *c = k->first; c != NULL; c = c->next)
-        if (c->n_requests == 0 &&
-            (least == NULL || c->sent.bytes <= least->sent.bytes))
+        if (c->n_requests == 0 && (least == NULL || gives_way(c, least)))
             least = c;
     return least;
+}
+
+/* Makes room in the file for one more. */
+static bool make_room(struct xd_circus_clients *k)
+{
+    if (k->n < k->most)
+        return true;
+    struct xd_circus_client *least = least_of(k, NULL);
+    if (least != NULL)
+        xd_circus_clients_forget(k, least);
+    return least != NULL;
+}
+
+/* And among all files of its pool, after those that have gone were forgotten. */
+static bool make_room_in_pool(struct xd_circus_clients *k, xd_usec now)
+{
+    struct xd_circus_client *least = NULL;
+    struct xd_circus_clients *of = NULL;
+
+    if (k->pool == NULL || k->pool->n < k->pool->most)
+        return true;
+    for (struct xd_circus_clients *f = k->pool->files; f != NULL; f = f->next) {
+        xd_circus_clients_forget_old(f, now);
+        struct xd_circus_client *c = least_of(f, least);
+        of = c != least ? f : of;
+        least = c;
+    }
+    if (k->pool->n < k->pool->most)
+        return true;
+    if (least != NULL)
+        xd_circus_clients_forget(of, least);
+    return least != NULL;
 }
 
 static struct xd_circus_client *add(struct xd_circus_clients *k, uint64_t id)
@@ -69,6 +152,8 @@ static struct xd_circus_client *add(struct xd_circus_clients *k, uint64_t id)
     c->next = k->first;
     k->first = c;
     k->n++;
+    if (k->pool != NULL)
+        k->pool->n++;
     return c;
 }
 
@@ -81,13 +166,7 @@ struct xd_circus_client *xd_circus_clients_find(struct xd_circus_clients *k,
     for (c = k->first; c != NULL; c = c->next)
         if (c->id == id)
             return c;
-    if (k->n == k->most) {
-        c = least_of(k);
-        if (c == NULL)
-            return NULL;
-        xd_circus_clients_forget(k, c);
-    }
-    return add(k, id);
+    return make_room(k) && make_room_in_pool(k, now) ? add(k, id) : NULL;
 }
 
 static uint64_t gap_behind(const struct xd_rangeset *s, size_t i)

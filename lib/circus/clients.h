@@ -3,6 +3,8 @@
  * The clients of a file that are known: a list, of which each look-up goes through
  * all, as the block selection of the paper does.  What each was sent is bounded in
  * memory: where it has too many gaps, the shortest count as sent.
+ *
+ * Files may share a pool, which bounds how many clients all of them have.
  */
 #ifndef XD_CIRCUS_CLIENTS_H
 #define XD_CIRCUS_CLIENTS_H
@@ -29,7 +31,13 @@ struct xd_circus_clients {
     struct xd_circus_client *first;
     unsigned n, most;
     xd_usec forget;
+    struct xd_circus_pool *pool;    /* or NULL; joined by it: */
+    struct xd_circus_clients *next; /* another file of it */
 };
+
+/* `pool` may be NULL. */
+void xd_circus_clients_join(struct xd_circus_clients *k,
+                            struct xd_circus_pool *pool);
 
 /* The client `id`, which is added if it is not known; NULL without memory, or if
  * as many as there may be have requests. */

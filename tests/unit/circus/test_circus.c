@@ -152,6 +152,19 @@ START_TEST(a_client_that_comes_later_begins_at_the_midpoint)
 }
 END_TEST
 
+START_TEST(where_the_front_has_just_begun_the_midpoint_is_in_memory)
+{
+    struct xd_circus_client *fast = enter(1);
+
+    send_to(fast, 300 * MIB, 302 * MIB);
+    ck_assert_uint_eq(next_of(enter(2)), 301 * MIB);
+    send_to(fast, 302 * MIB, 312 * MIB);
+    ck_assert_uint_eq(next_of(enter(3)), 306 * MIB);
+    send_to(fast, 312 * MIB, 320 * MIB);
+    ck_assert_uint_eq(next_of(enter(4)), 312 * MIB);
+}
+END_TEST
+
 START_TEST(distances_go_over_the_end_of_the_file)
 {
     struct xd_circus_client *fast = enter(1), *slow = enter(2),
@@ -574,6 +587,147 @@ START_TEST(a_thousand_ids_do_not_push_out_one_that_gets_bytes)
 }
 END_TEST
 
+/* Two files with ten clients, of which `circus` is one. */
+static struct xd_circus_pool *pool;
+static struct xd_circus *other;
+
+static void begin_pool(unsigned most)
+{
+    struct xd_circus_rules rules = {.struct_size = sizeof rules};
+
+    teardown();
+    ck_assert_int_eq(xd_circus_pool_new(&pool, most, NULL), 0);
+    rules.pool = pool;
+    ck_assert_int_eq(xd_circus_new(&other, SIZE, &rules, NULL), 0);
+    begin_with(SIZE, rules);
+}
+
+static void end_pool(void)
+{
+    xd_circus_free(circus);
+    circus = NULL;
+    xd_circus_free(other);
+    xd_circus_pool_free(pool);
+    xd_circus_pool_free(NULL);
+}
+
+/* It makes a request, and gets so many bytes. */
+static void come_and_go(struct xd_circus *c, uint64_t id, uint64_t bytes)
+{
+    struct xd_circus_client *client = xd_circus_enter(c, id, now);
+
+    ck_assert_ptr_nonnull(client);
+    xd_circus_send(c, client, 0, bytes, now);
+    xd_circus_leave(c, client, now);
+}
+
+static unsigned n_known(struct xd_circus *c)
+{
+    struct xd_circus_state s = {.struct_size = sizeof s};
+
+    xd_circus_get(c, now, &s);
+    return s.n_clients;
+}
+
+START_TEST(ids_of_one_file_do_not_push_out_the_clients_of_another)
+{
+    begin_pool(10);
+    come_and_go(circus, 1, 2 * MIB);
+    for (uint64_t id = 100; id < 1100; id++)
+        come_and_go(other, id, MIB);
+    ck_assert_uint_eq(n_known(circus), 1);
+    ck_assert_uint_eq(n_known(other), 9);
+    ck_assert_uint_eq(next_of(enter(1)), 2 * MIB);
+    end_pool();
+}
+END_TEST
+
+START_TEST(a_client_with_more_takes_the_place_of_an_id_of_another_file)
+{
+    begin_pool(10);
+    for (uint64_t id = 100; id < 110; id++)
+        come_and_go(other, id, MIB);
+    ck_assert_uint_eq(n_known(other), 10);
+    come_and_go(circus, 1, 2 * MIB);
+    ck_assert_uint_eq(n_known(other), 9);
+    ck_assert_uint_eq(next_of(enter(1)), 2 * MIB);
+    ck_assert_uint_eq(n_known(circus), 1);
+    end_pool();
+}
+END_TEST
+
+START_TEST(of_several_the_one_that_is_longest_without_a_request_gives_way)
+{
+    begin_pool(3);
+    for (uint64_t id = 1; id <= 3; id++, now++)
+        come_and_go(id == 2 ? other : circus, id, MIB);
+    now++;
+    come_and_go(circus, 1, MIB);
+    come_and_go(other, 4, MIB); /* in the place of 2 */
+    ck_assert_uint_eq(n_known(other), 1);
+    ck_assert_uint_eq(n_known(circus), 2);
+    come_and_go(other, 5, MIB); /* in that of 3 */
+    ck_assert_uint_eq(n_known(circus), 1);
+    ck_assert_uint_eq(next_of(enter(1)), MIB);
+    end_pool();
+}
+END_TEST
+
+START_TEST(a_known_client_stays_known_where_all_places_have_requests)
+{
+    begin_pool(2);
+    struct xd_circus_client *c = enter(1);
+
+    ck_assert_ptr_nonnull(xd_circus_enter(other, 1, now));
+    ck_assert_ptr_null(xd_circus_enter(other, 2, now));
+    ck_assert_ptr_null(xd_circus_enter(circus, 3, now));
+    ck_assert_ptr_eq(enter(1), c);
+    end_pool();
+}
+END_TEST
+
+START_TEST(a_file_that_is_gone_leaves_its_places)
+{
+    begin_pool(2);
+    enter(1);
+    enter(2);
+    ck_assert_ptr_null(xd_circus_enter(other, 3, now));
+    xd_circus_free(circus);
+    circus = NULL;
+    ck_assert_ptr_nonnull(xd_circus_enter(other, 3, now));
+    ck_assert_ptr_nonnull(xd_circus_enter(other, 4, now));
+    ck_assert_ptr_null(xd_circus_enter(other, 5, now));
+    end_pool();
+}
+END_TEST
+
+START_TEST(in_a_pool_those_that_have_gone_leave_their_places)
+{
+    begin_pool(2);
+    come_and_go(other, 1, 100 * MIB);
+    come_and_go(other, 2, 100 * MIB);
+    now += 30 * SECOND;
+    enter(3);
+    enter(4);
+    ck_assert_uint_eq(n_known(circus), 2);
+    ck_assert_uint_eq(n_known(other), 0);
+    end_pool();
+}
+END_TEST
+
+START_TEST(a_pool_has_4096_places)
+{
+    begin_pool(0);
+    for (uint64_t id = 0; id < 2050; id++)
+        xd_circus_enter(id % 2 == 0 ? circus : other, id, now);
+    for (uint64_t id = 2050; id < 4096; id++)
+        ck_assert_ptr_nonnull(
+            xd_circus_enter(id % 2 == 0 ? circus : other, id, now));
+    ck_assert_ptr_null(xd_circus_enter(circus, 4096, now));
+    end_pool();
+}
+END_TEST
+
 START_TEST(where_all_have_requests_another_is_not_known)
 {
     teardown();
@@ -643,6 +797,7 @@ int main(void)
     tcase_add_test(t, a_follower_in_the_region_goes_on_where_it_is);
     tcase_add_test(t, a_follower_behind_the_region_goes_on_at_the_midpoint);
     tcase_add_test(t, a_client_that_comes_later_begins_at_the_midpoint);
+    tcase_add_test(t, where_the_front_has_just_begun_the_midpoint_is_in_memory);
     tcase_add_test(t, distances_go_over_the_end_of_the_file);
     tcase_add_test(t, what_a_client_has_is_left_out);
     tcase_add_test(t, what_is_next_begins_with_the_first_byte_that_is_missing);
@@ -672,6 +827,16 @@ int main(void)
     tcase_add_test(t, one_that_has_all_is_forgotten);
     tcase_add_test(t, after_all_have_gone_a_file_begins_at_its_beginning);
     tcase_add_test(t, a_thousand_ids_do_not_push_out_one_that_gets_bytes);
+    tcase_add_test(t, ids_of_one_file_do_not_push_out_the_clients_of_another);
+    tcase_add_test(t,
+                   a_client_with_more_takes_the_place_of_an_id_of_another_file);
+    tcase_add_test(
+        t, of_several_the_one_that_is_longest_without_a_request_gives_way);
+    tcase_add_test(t,
+                   a_known_client_stays_known_where_all_places_have_requests);
+    tcase_add_test(t, a_file_that_is_gone_leaves_its_places);
+    tcase_add_test(t, in_a_pool_those_that_have_gone_leave_their_places);
+    tcase_add_test(t, a_pool_has_4096_places);
     tcase_add_test(t, where_all_have_requests_another_is_not_known);
     tcase_add_test(t, all_clients_get_all_of_a_file_once);
     return run_suite("circus", t);
