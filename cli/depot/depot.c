@@ -15,14 +15,15 @@
 #include "depot/depot_answer.h"
 #include "http/listener.h"
 
-#define TICK_NS 100000000 /* between two looks for a signal */
+#define TICK_NS \
+    100000000 /* between two looks for a signal, and for idle files */
 
 /* Each takes 50 KiB. */
 #define CONNECTIONS_MAX 2000
 #define CONNECTIONS_EACH 500
 
 /* Descriptors for all that is no connection: files, above all. */
-#define DESCRIPTORS_ELSE 200
+#define DESCRIPTORS_ELSE (FILES_MOST + 100)
 
 /* A client that takes nothing for so long has gone. */
 #define ANSWERING_S 120
@@ -53,12 +54,13 @@ static unsigned most_connections(void)
                : DESCRIPTORS_ELSE / 2;
 }
 
-static void wait_for_signal(void)
+static void wait_for_signal(struct depot *d)
 {
     const struct timespec tick = {0, TICK_NS};
 
     while (!signals_came()) {
         nanosleep(&tick, NULL);
+        files_close_idle(&d->files, files_now());
         if (signals_stop_came())
             signals_stop();
     }
@@ -93,7 +95,7 @@ static int serve(struct depot *d, const struct args *a, struct listener *l)
     const bool is_printed = print_url(d, a, l->authority);
     l->fd = -1;
     if (is_printed)
-        wait_for_signal();
+        wait_for_signal(d);
     disks_end(d->files.disks);
     http_server_stop(http);
     return is_printed ? STATUS_INTERRUPTED : STATUS_LOCAL;

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "common/http_words.h"
 #include "depot/depot_page.h"
 #include "depot/stream.h"
 
@@ -26,6 +30,25 @@ static uint64_t client_id(const struct http_request *r)
     return strtoull(said, NULL, 16) & ~OF_CONNECTION;
 }
 
+/* The first 64 bits of an address of IPv6 are those of a network. */
+static uint64_t host_of(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *i =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    uint64_t host = 0;
+
+    if (i == NULL)
+        return 0;
+    if (i->client_addr->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const void *)i->client_addr;
+        memcpy(&host, &in->sin_addr, sizeof in->sin_addr);
+    } else if (i->client_addr->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *in = (const void *)i->client_addr;
+        memcpy(&host, &in->sin6_addr, sizeof host);
+    }
+    return host;
+}
+
 /* A request of a client for a file. */
 struct asked {
     struct stream_of of;
@@ -44,7 +67,7 @@ static void enter_client(struct asked *a, const struct http_request *r)
 
     pthread_mutex_lock(&a->of.files->lock);
     struct xd_circus_client *client =
-        files_client_locked(a->of.files, file, client_id(r));
+        files_client_locked(file, a->of.is_for.id);
     a->of.client = client;
     if (client != NULL) {
         a->of.is_asked = r->is_get && a->kind != HTTP_RANGE_OUTSIDE &&
@@ -112,16 +135,17 @@ static struct answer answer_file_at(struct depot *d, const char *path,
                                     const struct http_request *r)
 {
     unsigned status;
-    struct depot_file *file = files_enter(&d->files, path, &status);
+    const struct depot_client client = {host_of(r->connection), client_id(r)};
+    struct depot_file *file = files_enter(&d->files, path, &client, &status);
 
     if (file == NULL)
         return answer_status(status);
     struct asked a = {
-        .of = {.files = &d->files, .file = file},
+        .of = {.files = &d->files, .file = file, .is_for = client},
         .f = {.size = file->io.size,
-              .type = file->type,
+              .type = http_type(path),
               .etag = file->etag,
-              .modified = file->is_settled ? file->modified : NULL},
+              .modified = files_modified(file)},
         .kind = HTTP_RANGE_NONE};
     return answer_file_asked(&a, r);
 }

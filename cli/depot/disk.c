@@ -7,8 +7,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "depot/disk_queue.h"
+
 /* Devices that have a reader of their own; the files of others share the last. */
 #define DISKS_MOST 8
+
+/* No smaller than the system's, where it matters. */
+#define PAGE ((uint64_t)4096)
 
 struct recent {
     uint64_t serial, chunk; /* serial 0: none */
@@ -24,7 +29,7 @@ struct disk {
 
     /* Guarded by the lock. */
     struct disk_file *files;
-    struct disk_wait *first, **last;
+    struct disk_queue queue;
     struct recent *recent; /* n_recent of them */
     uint64_t n_uses;
 };
@@ -65,6 +70,14 @@ bool disk_has_locked(struct disk_file *f, uint64_t chunk)
     return r != NULL;
 }
 
+void disk_forget_locked(struct disk_file *f, uint64_t chunk)
+{
+    struct recent *r = find_locked(f, chunk);
+
+    if (r != NULL)
+        *r = (struct recent){0};
+}
+
 /* In the place of what was not used for the longest time. */
 static void note_locked(const struct disk_file *f, uint64_t chunk)
 {
@@ -80,27 +93,6 @@ static void note_locked(const struct disk_file *f, uint64_t chunk)
     *r = (struct recent){f->serial, chunk, ++d->n_uses};
 }
 
-/* Those that wait for a chunk leave the queue: a list of them. */
-static struct disk_wait *take_waiting_locked(struct disk *d,
-                                             const struct disk_file *f,
-                                             uint64_t chunk)
-{
-    struct disk_wait **at = &d->first, *taken = NULL;
-
-    while (*at != NULL) {
-        struct disk_wait *w = *at;
-        if (w->file != f || w->chunk != chunk) {
-            at = &w->next;
-            continue;
-        }
-        *at = w->next;
-        w->next = taken;
-        taken = w;
-    }
-    d->last = at;
-    return taken;
-}
-
 static void resume_all(struct disk_wait *w)
 {
     while (w != NULL) {
@@ -110,21 +102,81 @@ static void resume_all(struct disk_wait *w)
     }
 }
 
-/* Into the memory of the system.  What cannot be read fails again where it is
- * sent. */
-static uint64_t read_chunk(struct disk *d, const struct disk_file *f,
-                           uint64_t chunk)
+static void resume_waiting_locked(struct disk *d, const struct disk_file *f,
+                                  uint64_t begin, uint64_t end)
 {
-    uint64_t n = 0;
+    struct disk_wait *waiting = disk_queue_take(&d->queue, f, begin, end);
 
-    while (n < DISK_CHUNK) {
-        const ssize_t some = pread(f->fd, d->memory + n, DISK_CHUNK - n,
-                                   (off_t)(chunk * DISK_CHUNK + n));
+    pthread_mutex_unlock(d->all->lock);
+    resume_all(waiting);
+    pthread_mutex_lock(d->all->lock);
+}
+
+/* It cannot be read. */
+static void fail_locked(struct disk *d, struct disk_wait *w)
+{
+    disk_queue_remove(&d->queue, w);
+    w->ready = w->at;
+    pthread_mutex_unlock(d->all->lock);
+    w->resume(w->user);
+    pthread_mutex_lock(d->all->lock);
+}
+
+/* Bytes of one chunk. */
+struct part {
+    uint64_t begin, end;
+};
+
+static struct part whole_chunk(const struct disk_file *f, uint64_t chunk)
+{
+    const uint64_t begin = chunk * DISK_CHUNK;
+
+    return (struct part){
+        begin, begin + DISK_CHUNK < f->size ? begin + DISK_CHUNK : f->size};
+}
+
+/* What is waited for, in pages, which are what the system reads. */
+static struct part part_of(const struct disk_wait *w)
+{
+    const struct part whole = whole_chunk(w->file, w->at / DISK_CHUNK);
+    const uint64_t end = (w->end + PAGE - 1) / PAGE * PAGE;
+
+    return (struct part){w->at / PAGE * PAGE,
+                         end < whole.end ? end : whole.end};
+}
+
+/* Into the memory of the system.  Returns where it ends: before the end of the part if
+ * that cannot be read. */
+static uint64_t read_part(struct disk *d, const struct disk_file *f,
+                          struct part p)
+{
+    uint64_t at = p.begin;
+
+    while (at < p.end) {
+        const ssize_t some =
+            pread(f->fd, d->memory, (size_t)(p.end - at), (off_t)at);
         if (some <= 0)
             break;
-        n += (uint64_t)some;
+        at += (uint64_t)some;
     }
-    return n;
+    return at;
+}
+
+/* Likewise, unless it is there: then all of the chunk is. */
+static uint64_t have_locked(struct disk *d, struct disk_file *f, struct part p)
+{
+    const uint64_t chunk = p.begin / DISK_CHUNK;
+    const struct part whole = whole_chunk(f, chunk);
+
+    if (find_locked(f, chunk) != NULL)
+        return whole.end;
+    pthread_mutex_unlock(d->all->lock);
+    const uint64_t end = read_part(d, f, p);
+    pthread_mutex_lock(d->all->lock);
+    f->bytes += end - p.begin;
+    if (p.begin == whole.begin && end == whole.end)
+        note_locked(f, chunk);
+    return end;
 }
 
 /* What is to be read ahead of a file begins with a chunk that is not there, if
@@ -139,66 +191,85 @@ static bool is_to_read_ahead_locked(struct disk_file *f)
     return f->n_ahead > 0;
 }
 
-/* What waits comes first, in its order. */
-static struct disk_file *choose_locked(struct disk *d, uint64_t *out_chunk)
+/* Of what is to be read ahead, the chunks from this one on that follow each other, the
+ * one before `end` at most. */
+static void read_ahead_locked(struct disk *d, struct disk_file *f,
+                              uint64_t chunk, uint64_t end)
 {
-    if (d->first != NULL) {
-        *out_chunk = d->first->chunk;
-        return d->first->file;
+    for (; !d->all->is_over && chunk < end && is_to_read_ahead_locked(f) &&
+           f->ahead == chunk;
+         chunk++) {
+        const struct part p = whole_chunk(f, chunk);
+        const uint64_t to = have_locked(d, f, p);
+        if (to < p.end)
+            f->n_ahead = 0; /* what waits for it finds out */
+        resume_waiting_locked(d, f, p.begin, to);
     }
-    for (struct disk_file *f = d->files; f != NULL; f = f->next)
-        if (is_to_read_ahead_locked(f)) {
-            *out_chunk = f->ahead;
-            return f;
-        }
-    return NULL;
 }
 
-/* Read a chunk, and then what is to be read ahead behind it: the arm is there.  Not
- * what is asked for meanwhile: a fast client at the front would let nothing else be
- * read. */
-static void read_from_locked(struct disk *d, struct disk_file *f,
-                             uint64_t chunk)
+/* What is waited for comes with the rest of its chunk if that is to be read ahead.
+ * Where one byte of a chunk cannot be read others still are, for themselves. */
+static void read_waited_locked(struct disk *d, struct disk_wait *w)
 {
-    pthread_mutex_t *lock = d->all->lock;
-    const uint64_t end = f->ahead + f->n_ahead;
+    struct disk_file *f = w->file;
+    const uint64_t at = w->at, chunk = at / DISK_CHUNK;
+    const bool is_ahead = chunk >= f->ahead && chunk - f->ahead < f->n_ahead;
+    struct part p =
+        w->is_whole || is_ahead ? whole_chunk(f, chunk) : part_of(w);
+    uint64_t to = have_locked(d, f, p);
+
+    if (to <= at) {
+        p = part_of(w);
+        to = have_locked(d, f, p);
+    }
+    if (to > at)
+        resume_waiting_locked(d, f, p.begin, to);
+    else
+        fail_locked(d, w);
+}
+
+/* What is waited for, and then what is to be read ahead behind it: the arm is there.
+ * Not what is asked for meanwhile: a fast client at the front would let nothing else be
+ * read. */
+static void read_for_locked(struct disk *d, struct disk_wait *w)
+{
+    struct disk_file *f = w->file;
+    const uint64_t chunk = w->at / DISK_CHUNK, end = f->ahead + f->n_ahead;
 
     f->is_being_read = true;
-    for (;; chunk++) {
-        if (find_locked(f, chunk) == NULL) {
-            pthread_mutex_unlock(lock);
-            const uint64_t n = read_chunk(d, f, chunk);
-            pthread_mutex_lock(lock);
-            f->bytes += n;
-            note_locked(f, chunk);
-        }
-        struct disk_wait *waiting = take_waiting_locked(d, f, chunk);
-        pthread_mutex_unlock(lock);
-        resume_all(waiting);
-        pthread_mutex_lock(lock);
-        if (d->all->is_over || chunk + 1 >= end ||
-            !is_to_read_ahead_locked(f) || f->ahead != chunk + 1)
-            break;
-    }
+    read_waited_locked(d, w);
+    read_ahead_locked(d, f, chunk + 1, end);
     f->is_being_read = false;
+}
+
+/* False: there is nothing. */
+static bool read_something_ahead_locked(struct disk *d)
+{
+    struct disk_file *f = d->files;
+
+    while (f != NULL && !is_to_read_ahead_locked(f))
+        f = f->next;
+    if (f == NULL)
+        return false;
+    f->is_being_read = true;
+    read_ahead_locked(d, f, f->ahead, f->ahead + f->n_ahead);
+    f->is_being_read = false;
+    return true;
 }
 
 static void *read_on(void *arg)
 {
     struct disk *d = arg;
-    uint64_t chunk;
 
     pthread_mutex_lock(d->all->lock);
     while (!d->all->is_over) {
-        struct disk_file *f = choose_locked(d, &chunk);
-        if (f != NULL)
-            read_from_locked(d, f, chunk);
-        else
+        struct disk_wait *w = disk_queue_next(&d->queue);
+        if (w != NULL)
+            read_for_locked(d, w);
+        else if (!read_something_ahead_locked(d))
             pthread_cond_wait(&d->work_ready, d->all->lock);
     }
-    struct disk_wait *waiting = d->first;
-    d->first = NULL;
-    d->last = &d->first;
+    struct disk_wait *waiting = disk_queue_take_all(&d->queue);
     pthread_mutex_unlock(d->all->lock);
     resume_all(waiting);
     return NULL;
@@ -233,7 +304,7 @@ static struct disk *new_disk(struct disks *all, dev_t dev)
 
     if (d == NULL)
         return NULL;
-    *d = (struct disk){.all = all, .dev = dev, .last = &d->first};
+    *d = (struct disk){.all = all, .dev = dev};
     d->memory = malloc(DISK_CHUNK);
     d->recent = calloc(all->n_recent, sizeof *d->recent);
     if (d->memory == NULL || d->recent == NULL ||
@@ -303,20 +374,14 @@ void disk_want(struct disks *d, struct disk_wait *w)
 
     pthread_mutex_lock(d->lock);
     const bool is_over = d->is_over;
+    w->ready = w->at;
     if (!is_over) {
-        w->next = NULL;
-        *disk->last = w;
-        disk->last = &w->next;
+        disk_queue_put(&disk->queue, w);
         pthread_cond_signal(&disk->work_ready);
     }
     pthread_mutex_unlock(d->lock);
     if (is_over)
         w->resume(w->user);
-}
-
-bool disks_are_over_locked(const struct disks *d)
-{
-    return d->is_over;
 }
 
 void disks_end(struct disks *d)

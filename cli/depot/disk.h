@@ -5,13 +5,13 @@
  * in a row where a file is read ahead.
  *
  *     thread of a pool        disk_has()? ---- yes ---> sends from memory
- *                                 | no
- *                             disk_want()          the connection is suspended
- *                                 |
- *     reader, one per disk    reads the chunk ---> resume()
+ *                                 | no                     | it is not there
+ *                             disk_want() <---------- disk_forget()
+ *                                 |                the connection is suspended
+ *     reader, one per disk    reads the bytes ---> resume()
  *
- * What was read lately counts as in memory.  If the system has dropped it, the
- * thread that sends waits for it after all.
+ * Chunks that were read lately count as in memory until the thread that sends finds
+ * that the system has dropped them.
  *
  * Threads: any; functions that end in _locked, with the lock of disks_new() held.
  */
@@ -28,6 +28,7 @@
 
 struct disks;
 struct disk;
+struct disk_wait; /* disk_queue.h */
 
 /* A file on a disk.  All but the first fields are the disk's. */
 struct disk_file {
@@ -44,24 +45,13 @@ struct disk_file {
     struct disk_file *next; /* of its disk */
 };
 
-/* What waits for a chunk. */
-struct disk_wait {
-    struct disk_file *file;
-    uint64_t chunk;
-    void (*resume)(
-        void *user); /* called once, without the lock, by any thread */
-    void *user;
-    struct disk_wait *next;
-};
-
 /* `n_recent` chunks at least count as in memory, for each disk; `lock` guards what
  * is read, and lives until disks_free().  NULL without memory. */
 struct disks *disks_new(pthread_mutex_t *lock, unsigned n_recent);
 
-/* Nothing is read any more: all that waits is resumed, and so is, at once, what
- * comes later. */
+/* Nothing is read any more: all that waits is resumed as if it could not be read,
+ * and so is, at once, what comes later. */
 void disks_end(struct disks *d);
-bool disks_are_over_locked(const struct disks *d);
 
 /* After disks_end(), and when all files have left.  NULL does nothing. */
 void disks_free(struct disks *d);
@@ -80,7 +70,10 @@ bool disk_has_locked(struct disk_file *f, uint64_t chunk);
  * behind the first is not there yet, so that reads are long. */
 void disk_read_ahead_locked(struct disk_file *f, uint64_t chunk, uint64_t n);
 
-/* Have the chunk read, and be resumed.  Ownership: `w` is the caller's, and lives
+/* It is not in memory after all. */
+void disk_forget_locked(struct disk_file *f, uint64_t chunk);
+
+/* Have the bytes read, and be resumed.  Ownership: `w` is the caller's, and lives
  * until then.  Without the lock. */
 void disk_want(struct disks *d, struct disk_wait *w);
 

@@ -11,7 +11,6 @@
 
 #include <microhttpd.h>
 
-#include "common/http_words.h"
 #include "common/moment.h"
 #include "common/status.h"
 #include "common/words.h"
@@ -19,6 +18,9 @@
 
 /* Clients of all files together, each in 9 KiB at most. */
 #define KNOWN_MOST 4096
+
+_Static_assert(FILES_OF_CLIENT < FILES_OF_HOST && FILES_OF_HOST < FILES_MOST,
+               "one client, or host, must not hold all places");
 
 /* Chunks that count as in memory beside an active region. */
 #define RECENT_MORE 128
@@ -42,28 +44,32 @@ int files_init(struct depot_files *f, const char *folder, uint64_t active)
     }
     f->disks =
         disks_new(&f->lock, RECENT_MORE + (unsigned)(active / DISK_CHUNK));
-    if (f->disks != NULL)
+    if (f->disks != NULL && xd_circus_pool_new(&f->pool, KNOWN_MOST, NULL) == 0)
         return 0;
     words_error("out of memory");
     return STATUS_LOCAL;
 }
 
-static void close_file_locked(struct depot_files *f, struct depot_file *file)
+/* Returns its descriptor, which is the caller's: closing it may take its time. */
+static int remove_locked(struct depot_files *f, struct depot_file *file)
 {
+    const int fd = file->io.fd;
+
     f->disk_bytes += file->io.bytes;
     f->sent += file->sent;
     disk_leave_locked(&file->io);
     xd_circus_free(file->circus);
-    close(file->io.fd);
     free(file->name);
     *file = (struct depot_file){0};
+    return fd;
 }
 
 void files_fini(struct depot_files *f)
 {
     for (size_t i = 0; i < FILES_MOST; i++)
         if (f->files[i].name != NULL)
-            close_file_locked(f, &f->files[i]);
+            close(remove_locked(f, &f->files[i]));
+    xd_circus_pool_free(f->pool);
     disks_free(f->disks);
     if (f->folder >= 0)
         close(f->folder);
@@ -93,8 +99,14 @@ static struct depot_file *find_locked(struct depot_files *f,
     return NULL;
 }
 
-/* One that is free, or was not used for the longest time; NULL: all are in use. */
-static struct depot_file *make_place_locked(struct depot_files *f)
+static bool is_idle_locked(const struct depot_file *file)
+{
+    return file->name != NULL && file->n_users == 0 && !file->io.is_being_read;
+}
+
+/* One that is free, or was not used for the longest time, of which *out_fd is to be
+ * closed; NULL: all are in use. */
+static struct depot_file *make_place_locked(struct depot_files *f, int *out_fd)
 {
     struct depot_file *found = NULL;
 
@@ -102,13 +114,45 @@ static struct depot_file *make_place_locked(struct depot_files *f)
         struct depot_file *file = &f->files[i];
         if (file->name == NULL)
             return file;
-        if (file->n_users == 0 && !file->io.is_being_read &&
-            (found == NULL || file->used < found->used))
+        if (is_idle_locked(file) && (found == NULL || file->used < found->used))
             found = file;
     }
     if (found != NULL)
-        close_file_locked(f, found);
+        *out_fd = remove_locked(f, found);
     return found;
+}
+
+void files_close_idle(struct depot_files *f, uint64_t now_us)
+{
+    int closed[FILES_MOST];
+    size_t n = 0;
+
+    pthread_mutex_lock(&f->lock);
+    for (size_t i = 0; i < FILES_MOST; i++) {
+        struct depot_file *file = &f->files[i];
+        if (is_idle_locked(file) && now_us - file->left_at >= FILES_IDLE_US)
+            closed[n++] = remove_locked(f, file);
+    }
+    pthread_mutex_unlock(&f->lock);
+    while (n > 0)
+        close(closed[--n]);
+}
+
+/* Whether one more file may be in use for it: requests that are never read to their end
+ * would else take all places. */
+static bool may_take_place_locked(const struct depot_files *f,
+                                  const struct depot_client *c)
+{
+    unsigned of_host = 0, of_client = 0;
+
+    for (size_t i = 0; i < FILES_MOST; i++) {
+        const struct depot_file *file = &f->files[i];
+        if (file->n_users == 0 || file->opener.host != c->host)
+            continue;
+        of_host++;
+        of_client += file->opener.id == c->id;
+    }
+    return of_host < FILES_OF_HOST && of_client < FILES_OF_CLIENT;
 }
 
 static void describe(struct depot_file *file)
@@ -129,14 +173,22 @@ static void describe(struct depot_file *file)
     snprintf(file->modified, sizeof file->modified,
              "%s, %02d %s %04d %02d:%02d:%02d GMT", days[t.tm_wday], t.tm_mday,
              months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
-    file->is_settled = time(NULL) - at.tv_sec >= SETTLED_S;
+}
+
+const char *files_modified(const struct depot_file *file)
+{
+    return file->modified[0] != '\0' &&
+                   time(NULL) - file->is.st_mtim.tv_sec >= SETTLED_S
+               ? file->modified
+               : NULL;
 }
 
 /* A file that fits into the active region is in memory altogether. */
 static bool begin_circus(const struct depot_files *f, struct depot_file *file)
 {
     const struct xd_circus_rules rules = {.struct_size = sizeof rules,
-                                          .active_bytes = f->active};
+                                          .active_bytes = f->active,
+                                          .pool = f->pool};
 
     return file->io.size <= f->active ||
            xd_circus_new(&file->circus, file->io.size, &rules, NULL) == 0;
@@ -148,7 +200,6 @@ static bool open_locked(struct depot_files *f, struct depot_file *file, int fd,
 {
     *file =
         (struct depot_file){.name = strdup(path),
-                            .type = http_type(path),
                             .is = *is,
                             .io = {.fd = fd, .size = (uint64_t)is->st_size}};
     describe(file);
@@ -161,39 +212,50 @@ static bool open_locked(struct depot_files *f, struct depot_file *file, int fd,
     return false;
 }
 
-/* The file behind `fd`, which is taken over, entered; NULL: there is no place. */
-static struct depot_file *enter_locked(struct depot_files *f, int fd,
-                                       const struct stat *is, const char *path)
+/* The file behind *fd, entered; NULL: there is no place.  *fd is what is to be closed
+ * then, or -1. */
+static struct depot_file *enter_locked(struct depot_files *f, int *fd,
+                                       const struct stat *is, const char *path,
+                                       const struct depot_client *c)
 {
     struct depot_file *file = find_locked(f, is);
+    int closed = -1;
 
-    if (file != NULL) {
-        close(fd);
-    } else {
-        file = make_place_locked(f);
-        if (file == NULL || !open_locked(f, file, fd, is, path)) {
-            close(fd);
+    if ((file == NULL || file->n_users == 0) && !may_take_place_locked(f, c))
+        return NULL;
+    if (file == NULL) {
+        file = make_place_locked(f, &closed);
+        if (file == NULL)
+            return NULL;
+        if (!open_locked(f, file, *fd, is, path)) {
+            if (closed >= 0)
+                close(closed); /* without memory: it may hold up others */
             return NULL;
         }
+        *fd = closed;
     }
-    file->n_users++;
+    if (file->n_users++ == 0)
+        file->opener = *c;
     file->used = ++f->n_uses;
     return file;
 }
 
 struct depot_file *files_enter(struct depot_files *f, const char *path,
+                               const struct depot_client *c,
                                unsigned *out_status)
 {
     struct stat is;
-    const int fd = tree_open(f->folder, path, &is);
+    int fd = tree_open(f->folder, path, &is);
 
     if (fd < 0) {
         *out_status = MHD_HTTP_NOT_FOUND;
         return NULL;
     }
     pthread_mutex_lock(&f->lock);
-    struct depot_file *file = enter_locked(f, fd, &is, path);
+    struct depot_file *file = enter_locked(f, &fd, &is, path, c);
     pthread_mutex_unlock(&f->lock);
+    if (fd >= 0)
+        close(fd);
     if (file == NULL)
         *out_status = MHD_HTTP_SERVICE_UNAVAILABLE;
     return file;
@@ -203,43 +265,27 @@ void files_leave_locked(struct depot_files *f, struct depot_file *file)
 {
     file->n_users--;
     file->used = ++f->n_uses;
+    file->left_at = files_now();
 }
 
-static void count_clients(struct depot_file *file, uint64_t now)
+uint64_t files_row_locked(const struct depot_file *file, uint64_t begin)
 {
-    struct xd_circus_state state = {.struct_size = sizeof state};
+    uint64_t most = 0;
 
-    xd_circus_get(file->circus, now, &state);
-    file->n_known = state.n_clients;
+    for (unsigned i = 0; i < FILES_ROWS; i++)
+        if (file->rows[i].end == begin && file->rows[i].bytes > most)
+            most = file->rows[i].bytes;
+    return most;
 }
 
-/* Whether one more may be known, when those that have gone are forgotten. */
-static bool has_room_locked(struct depot_files *f, uint64_t now)
+void files_end_row_locked(struct depot_file *file, uint64_t end, uint64_t bytes)
 {
-    unsigned n = 0;
-
-    for (size_t i = 0; i < FILES_MOST; i++)
-        n += f->files[i].n_known;
-    if (n < KNOWN_MOST)
-        return true;
-    n = 0;
-    for (size_t i = 0; i < FILES_MOST; i++) {
-        if (f->files[i].circus != NULL)
-            count_clients(&f->files[i], now);
-        n += f->files[i].n_known;
-    }
-    return n < KNOWN_MOST;
+    file->rows[file->n_rows++ % FILES_ROWS] = (struct depot_row){end, bytes};
 }
 
-struct xd_circus_client *files_client_locked(struct depot_files *f,
-                                             struct depot_file *file,
+struct xd_circus_client *files_client_locked(struct depot_file *file,
                                              uint64_t id)
 {
-    const uint64_t now = files_now();
-
-    if (file->circus == NULL || !has_room_locked(f, now))
-        return NULL;
-    struct xd_circus_client *client = xd_circus_enter(file->circus, id, now);
-    count_clients(file, now);
-    return client;
+    return file->circus != NULL ? xd_circus_enter(file->circus, id, files_now())
+                                : NULL;
 }

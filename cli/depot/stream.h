@@ -18,8 +18,9 @@
 /* Of what it is. */
 struct stream_of {
     struct depot_files *files;
-    struct depot_file *file;         /* entered */
-    struct xd_circus_client *client; /* likewise; or NULL */
+    struct depot_file *file; /* entered */
+    struct depot_client is_for;
+    struct xd_circus_client *client; /* entered; or NULL */
     bool is_asked; /* what is not sent is to be taken back from the client */
 };
 

@@ -166,6 +166,24 @@ def test_a_range_of_a_file_that_has_changed_is_the_whole(lab, depot, folder):
     assert answer.headers["ETag"] != tag
 
 
+def test_the_type_is_that_of_the_name_that_is_asked_for(lab, folder):
+    os.symlink("sub/small.txt", folder / "page.mp4")
+    depot = serve(lab)
+    for path, kind in (("/sub/small.txt", "text/plain"), ("/page.mp4", "video/mp4"),
+                       ("/sub/small.txt", "text/plain")):
+        answer, body = depot.ask(path)
+        assert answer.headers["Content-Type"].startswith(kind)
+        assert body == b"small\n"
+
+
+def test_a_date_comes_when_no_change_can_be_hidden(depot, folder):
+    """The file stays open, and keeps its tag."""
+    (folder / "new").write_bytes(b"x")
+    tag = depot.ask("/new")[0].headers["ETag"]
+    wait_until(lambda: depot.ask("/new")[0].headers["Last-Modified"], "it has one")
+    assert depot.ask("/new")[0].headers["ETag"] == tag
+
+
 def test_a_file_that_has_just_changed_has_no_date(depot, folder):
     (folder / "new").write_bytes(b"x")
     ahead = time.time() + 3600
@@ -393,6 +411,26 @@ def test_a_thousand_ids_leave_the_others_their_hints(depot):
     assert file_of(depot)["clients"] >= 1000
 
 
+def test_more_ids_than_are_known_leave_the_others_their_hints(depot, folder):
+    """Each is used for two files, and for nothing but to ask."""
+    os.link(folder / "d.iso", folder / "same.iso")
+    (folder / "other.iso").write_bytes(b"x" * (2 * MIB))
+    depot.ask("/d.iso", Range=f"bytes=0-{MIB - 1}", Xd_Client=ID)
+    ask = ("HEAD /{} HTTP/1.1\r\nHost: localhost\r\nXd-Client: {:016x}\r\n\r\n")
+    with contextlib.closing(depot.connect("")) as client:
+        for i in range(4400):
+            client.sendall(ask.format(["d.iso", "other.iso"][i % 2], i).encode())
+            got = b""
+            while not got.endswith(b"\r\n\r\n"):
+                got += client.recv(1 << 16)
+            assert b"\r\nXd-Next: " in got
+    answer, _ = depot.ask("/d.iso", Range="bytes=0-0", Xd_Client=ID)
+    assert hint(answer)[0] == MIB
+    answer, _ = depot.ask("/same.iso", Range="bytes=0-0", Xd_Client="e" * 16)
+    assert hint(answer) is not None
+    assert standing(depot)["clients"] == 4096
+
+
 def test_the_front_is_read_ahead_and_other_places_are_not(depot):
     depot.ask("/d.iso", Range="bytes=0-65535", Xd_Client=ID)
     wait_until(lambda: file_of(depot)["disk_bytes"] == 4 * MIB, "it is read")
@@ -400,7 +438,42 @@ def test_the_front_is_read_ahead_and_other_places_are_not(depot):
     depot.ask("/d.iso", Range="bytes=65536-131071", Xd_Client=ID)
     # A second client, far ahead.
     depot.ask("/d.iso", Range=f"bytes={7 * MIB}-{7 * MIB + 9}", Xd_Client="f" * 16)
-    assert file_of(depot)["disk_bytes"] == 5 * MIB
+    assert file_of(depot)["disk_bytes"] == 4 * MIB + 4096
+
+
+def test_of_a_few_bytes_their_pages_are_read(lab, folder):
+    """Requests that follow each other have the rest of the chunk read, once they have
+    got a quarter of it."""
+    assert folder.exists()
+    depot = serve(lab)
+    place = 5 * MIB
+    for first, last, read in ((0, 0, 4096), (9000, 9000, 4096),
+                              (20000, 20480, 8192), (65536, 131071, 65536),
+                              (131072, 196607, 65536), (196608, 262143, 65536),
+                              (262144, 327678, 65536), (327679, 393215, MIB),
+                              (500000, 900000, 0)):
+        before = standing(depot)["disk_bytes"]
+        _, body = depot.ask("/d.iso", Range=f"bytes={place + first}-{place + last}")
+        assert body == lab.data[place + first:place + last + 1]
+        assert standing(depot)["disk_bytes"] - before == read, first
+
+
+def test_what_memory_has_dropped_is_read_again_by_the_reader(lab, folder):
+    depot = serve(lab)
+    assert depot.ask("/d.iso")[1] == lab.data
+    assert file_of(depot)["disk_bytes"] == SIZE
+    with (folder / "d.iso").open("rb") as f:
+        os.fsync(f.fileno())
+        os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        try:
+            os.preadv(f.fileno(), [bytearray(1)], 3 * MIB, os.RWF_NOWAIT)
+            pytest.skip("it stays in memory here")
+        except BlockingIOError:
+            pass
+        except OSError:
+            pytest.skip("that cannot be seen here")
+    assert depot.ask("/d.iso")[1] == lab.data
+    assert file_of(depot)["disk_bytes"] == 2 * SIZE
 
 
 # ---- how it stands ----
@@ -431,19 +504,34 @@ def test_a_name_is_no_html(lab, folder):
 
 
 def test_more_files_than_are_kept_open_are_served(lab, folder):
-    for i in range(70):
+    for i in range(270):
         (folder / f"f{i}").write_bytes(b"x" * (i + 1))
     depot = serve(lab)
-    for i in range(70):
+    for i in range(270):
         assert len(depot.ask(f"/f{i}")[1]) == i + 1
     state = standing(depot)
-    assert len(state["files"]) == 64
-    assert state["sent_bytes"] == sum(range(71))
+    assert len(state["files"]) == 256
+    assert state["sent_bytes"] == sum(range(271))
+
+
+def test_one_client_does_not_hold_all_places(lab, folder):
+    for i in range(40):
+        with (folder / f"f{i}").open("wb") as f:
+            f.truncate(32 * MIB)
+    depot = serve(lab)
+    with contextlib.ExitStack() as stack:
+        status = []
+        for i in range(40):
+            [client] = slow_clients(depot, 1, f"/f{i}", stack, f"Xd-Client: {ID}\r\n")
+            status.append(int(client.recv(12)[9:]))
+        assert status == 32 * [200] + 8 * [503]
+        assert depot.ask("/f39", Range="bytes=0-4", Xd_Client="f" * 16)[0].status == 206
+        assert depot.ask("/f0", Range="bytes=0-4", Xd_Client=ID)[0].status == 206
 
 
 # ---- clients that take their time ----
 
-def slow_clients(depot, n, path, stack):
+def slow_clients(depot, n, path, stack, header=""):
     """Connections on which the file is asked for, and hardly read."""
     clients = []
     for _ in range(n):
@@ -451,7 +539,8 @@ def slow_clients(depot, n, path, stack):
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.settimeout(PATIENCE)
         client.connect(depot.address()[:2])
-        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\n"
+                       .encode())
         clients.append(client)
     return clients
 

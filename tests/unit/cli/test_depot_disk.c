@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "depot/disk.h"
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include "depot/disk_queue.h"
 
 #include "suite.h"
 
@@ -60,17 +63,33 @@ static void note(void *user)
 
     pthread_mutex_lock(&lock);
     of_one[n_resumed] = one.bytes;
-    order[n_resumed++] = w->chunk + (w->file == &two ? 100 : 0);
+    order[n_resumed++] = w->at / DISK_CHUNK + (w->file == &two ? 100 : 0);
     pthread_cond_broadcast(&changed);
     while (is_held)
         pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
 }
 
+/* All of a chunk. */
 static void want(struct disk_wait *w, struct disk_file *f, uint64_t chunk)
 {
-    *w = (struct disk_wait){
-        .file = f, .chunk = chunk, .resume = note, .user = w};
+    *w = (struct disk_wait){.file = f,
+                            .at = chunk * DISK_CHUNK,
+                            .end = (chunk + 1) * DISK_CHUNK,
+                            .resume = note,
+                            .user = w};
+    disk_want(disks, w);
+}
+
+static void want_bytes(struct disk_wait *w, struct disk_file *f, uint64_t at,
+                       uint64_t end, bool is_whole)
+{
+    *w = (struct disk_wait){.file = f,
+                            .at = at,
+                            .end = end,
+                            .is_whole = is_whole,
+                            .resume = note,
+                            .user = w};
     disk_want(disks, w);
 }
 
@@ -135,6 +154,118 @@ START_TEST(a_chunk_is_there_when_it_was_waited_for)
     want(&w, &two, CHUNKS - 1);
     wait_for(3);
     ck_assert_uint_eq(bytes(&two), DISK_CHUNK - 5);
+}
+END_TEST
+
+#define PAGE UINT64_C(4096)
+
+START_TEST(of_few_bytes_their_pages_are_read)
+{
+    const uint64_t at = 3 * DISK_CHUNK + 5 * PAGE;
+    struct disk_wait w;
+
+    want_bytes(&w, &one, at + 7, at + 8, false);
+    wait_for(1);
+    ck_assert_uint_eq(bytes(&one), PAGE);
+    ck_assert_uint_eq(w.ready, at + PAGE);
+    ck_assert(!has(&one, 3));
+    want_bytes(&w, &one, at, at + PAGE, false);
+    wait_for(2);
+    ck_assert_uint_eq(bytes(&one), 2 * PAGE);
+    want_bytes(&w, &one, at, at + PAGE + 1, false);
+    wait_for(3);
+    ck_assert_uint_eq(bytes(&one), 4 * PAGE);
+    /* The last ones end with the file. */
+    want_bytes(&w, &two, CHUNKS * DISK_CHUNK - 6, CHUNKS * DISK_CHUNK - 5,
+               false);
+    wait_for(4);
+    ck_assert_uint_eq(bytes(&two), PAGE - 5);
+    ck_assert_uint_eq(w.ready, CHUNKS * DISK_CHUNK - 5);
+}
+END_TEST
+
+START_TEST(with_the_rest_of_the_chunk_all_of_it_is_there)
+{
+    const uint64_t at = 3 * DISK_CHUNK + 5 * PAGE;
+    struct disk_wait w;
+
+    want_bytes(&w, &one, at, at + 1, true);
+    wait_for(1);
+    ck_assert_uint_eq(bytes(&one), DISK_CHUNK);
+    ck_assert_uint_eq(w.ready, 4 * DISK_CHUNK);
+    ck_assert(has(&one, 3));
+    want_bytes(&w, &one, at, at + 1, false);
+    wait_for(2);
+    ck_assert_uint_eq(bytes(&one), DISK_CHUNK);
+    ck_assert_uint_eq(w.ready, 4 * DISK_CHUNK);
+}
+END_TEST
+
+START_TEST(what_is_forgotten_is_read_again)
+{
+    struct disk_wait w;
+
+    want(&w, &one, 3);
+    wait_for(1);
+    want(&w, &one, 4);
+    wait_for(2);
+    pthread_mutex_lock(&lock);
+    disk_forget_locked(&one, 3);
+    disk_forget_locked(&one, 9);
+    pthread_mutex_unlock(&lock);
+    ck_assert(!has(&one, 3) && has(&one, 4));
+    want(&w, &one, 3);
+    wait_for(3);
+    ck_assert(has(&one, 3));
+    ck_assert_uint_eq(bytes(&one), 3 * DISK_CHUNK);
+}
+END_TEST
+
+/* Its descriptor is one that cannot be read. */
+START_TEST(what_cannot_be_read_is_not_in_memory)
+{
+    struct disk_wait w;
+    const int fd = one.fd;
+
+    one.fd = open("/dev/null", O_WRONLY);
+    ck_assert_int_ge(one.fd, 0);
+    want(&w, &one, 3);
+    wait_for(1);
+    ck_assert_uint_eq(w.ready, w.at);
+    ck_assert(!has(&one, 3));
+    /* Nor is it tried for ever. */
+    ahead(&one, 4, 3);
+    want(&w, &two, 0);
+    wait_for(2);
+    close(one.fd);
+    one.fd = fd;
+    want(&w, &two, 1);
+    wait_for(3);
+    ck_assert(!has(&one, 4));
+    ck_assert_uint_eq(bytes(&one), 0);
+}
+END_TEST
+
+/* Behind the middle of a chunk it ends too early, as one with a bad block would. */
+START_TEST(of_a_chunk_what_can_be_read_is_sent)
+{
+    const uint64_t middle = 3 * DISK_CHUNK + DISK_CHUNK / 2;
+    struct disk_wait first, w[3];
+
+    ck_assert_int_eq(ftruncate(one.fd, (off_t)middle), 0);
+    hold(true);
+    want(&first, &two, 0);
+    wait_for(1);
+    want_bytes(&w[0], &one, middle, middle + 1, true);
+    want_bytes(&w[1], &one, middle - 1, middle + 1, true);
+    want_bytes(&w[2], &one, middle - PAGE, middle, false);
+    hold(false);
+    wait_for(4);
+    ck_assert_uint_eq(w[0].ready, middle);
+    ck_assert_uint_eq(w[1].ready, middle);
+    ck_assert_uint_eq(w[2].ready, middle);
+    ck_assert_uint_eq(w[2].at, middle - PAGE);
+    ck_assert(!has(&one, 3));
 }
 END_TEST
 
@@ -270,9 +401,12 @@ static void go_on(void *user)
     note(w);
     if (next == front + CHUNKS)
         return;
-    *next = (struct disk_wait){
-        .file = &one, .chunk = w->chunk + 1, .resume = go_on, .user = next};
-    ahead(&one, next->chunk, 4);
+    *next = (struct disk_wait){.file = &one,
+                               .at = w->end,
+                               .end = w->end + DISK_CHUNK,
+                               .resume = go_on,
+                               .user = next};
+    ahead(&one, next->at / DISK_CHUNK, 4);
     disk_want(disks, next);
 }
 
@@ -282,7 +416,7 @@ START_TEST(a_fast_client_at_the_front_lets_others_be_read)
 
     hold(true);
     front[0] = (struct disk_wait){
-        .file = &one, .chunk = 0, .resume = go_on, .user = front};
+        .file = &one, .end = DISK_CHUNK, .resume = go_on, .user = front};
     ahead(&one, 0, 4);
     disk_want(disks, front);
     wait_for(1);
@@ -305,17 +439,14 @@ START_TEST(at_the_end_all_that_waits_is_resumed)
     want(&first, &one, 0);
     wait_for(1);
     want(&w, &one, 1);
-    pthread_mutex_lock(&lock);
-    ck_assert(!disks_are_over_locked(disks));
-    pthread_mutex_unlock(&lock);
     hold(false);
     disks_end(disks);
     wait_for(2);
     want(&late, &one, 2);
     ck_assert_uint_eq(n_resumed, 3);
+    ck_assert_uint_eq(late.ready, late.at);
     ck_assert(!has(&one, 2));
     pthread_mutex_lock(&lock);
-    ck_assert(disks_are_over_locked(disks));
     struct disk_file more = {.fd = one.fd, .size = 1};
     ck_assert(!disk_enter_locked(disks, &more, 1));
     disk_leave_locked(&one);
@@ -332,6 +463,11 @@ int main(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_chunk_is_there_when_it_was_waited_for);
+    tcase_add_test(t, of_few_bytes_their_pages_are_read);
+    tcase_add_test(t, with_the_rest_of_the_chunk_all_of_it_is_there);
+    tcase_add_test(t, what_is_forgotten_is_read_again);
+    tcase_add_test(t, what_cannot_be_read_is_not_in_memory);
+    tcase_add_test(t, of_a_chunk_what_can_be_read_is_sent);
     tcase_add_test(t, what_was_not_used_for_longest_gives_way);
     tcase_add_test(t, all_that_wait_for_a_chunk_are_resumed_by_one_read);
     tcase_add_test(t, what_is_read_ahead_is_as_much_as_is_said);
