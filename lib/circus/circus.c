@@ -154,10 +154,30 @@ static void move_front(struct xd_circus *c, uint64_t to, xd_usec now)
     xd_rate_add(&c->rate, now, by);
 }
 
+static bool is_independent(const struct xd_circus *c,
+                           const struct xd_circus_client *client)
+{
+    return (double)client->sent.bytes >= c->independent_from * (double)c->size;
+}
+
+/* The front leaps with a client only where that was to go on, because it has what lies
+ * between.  One that has just come, or gathers what it left out, would take the front
+ * away from all the others, which then leave out most of the file. */
+static bool may_leap(const struct xd_circus *c,
+                     const struct xd_circus_client *client, uint64_t begin)
+{
+    const uint64_t near = c->active / NEXT_PARTS;
+
+    if (c->leaps_freely || c->clients.n == 1)
+        return true;
+    return !is_independent(c, client) && client->goes_on != UINT64_MAX &&
+           begin + near >= client->goes_on && begin <= client->goes_on + near;
+}
+
 /* A client that is ahead takes the front with it; one that was sent little does not
  * take it far, or it would have the disk read for it alone. */
 static void follow(struct xd_circus *c, struct xd_circus_client *client,
-                   uint64_t bytes, xd_usec now)
+                   uint64_t begin, uint64_t bytes, xd_usec now)
 {
     const uint64_t ahead = distance(c, c->front, client->cursor);
     const uint64_t leap = ahead > bytes ? ahead - bytes : 0;
@@ -165,6 +185,8 @@ static void follow(struct xd_circus *c, struct xd_circus_client *client,
     client->leap_credit =
         least(client->leap_credit + bytes * (BYTES_PER_SENT - 1), c->leapfront);
     if (ahead == 0 || ahead >= c->leapfront)
+        return;
+    if (leap > 0 && !may_leap(c, client, begin))
         return;
     if (!c->leaps_freely && c->clients.n > 1 && leap > client->leap_credit)
         return;
@@ -193,13 +215,7 @@ void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
         c->front = begin; /* there is no other that it could leave behind */
         c->warm = 0;
     }
-    follow(c, client, end - begin, now_us);
-}
-
-static bool is_independent(const struct xd_circus *c,
-                           const struct xd_circus_client *client)
-{
-    return (double)client->sent.bytes >= c->independent_from * (double)c->size;
+    follow(c, client, begin, end - begin, now_us);
 }
 
 /* Where it goes on: where it is, or at the midpoint.  That of Figure 5 is half of
@@ -272,6 +288,7 @@ bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
         end = (missing.begin / c->block + 1) * c->block;
     *out_begin = missing.begin;
     *out_end = least(end, missing.end);
+    client->goes_on = missing.begin;
     return true;
 }
 

@@ -149,6 +149,7 @@ static struct xd_circus_client *add(struct xd_circus_clients *k, uint64_t id)
     if (c == NULL)
         return NULL;
     c->id = id;
+    c->goes_on = UINT64_MAX;
     c->next = k->first;
     k->first = c;
     k->n++;

@@ -23,6 +23,7 @@ struct xd_circus_client {
     uint64_t cursor; /* behind what it was last sent */
     uint64_t leap_credit; /* bytes by which it may move the front beyond those
                              that it is sent */
+    uint64_t goes_on;     /* where it was said to be best sent more last */
     struct xd_rate rate;
     struct xd_rangeset sent; /* or asked for; at most so many ranges */
 };

@@ -64,6 +64,13 @@ static uint64_t next_of(struct xd_circus_client *c)
     return begin;
 }
 
+/* It has what lies before `begin`, and is to go on there. */
+static void go_on_at(struct xd_circus_client *c, uint64_t from, uint64_t begin)
+{
+    ck_assert(xd_circus_ask(circus, c, from, begin));
+    ck_assert_uint_eq(next_of(c), begin);
+}
+
 static uint64_t next_length(struct xd_circus_client *c)
 {
     uint64_t begin, end;
@@ -333,6 +340,7 @@ START_TEST(one_that_leaps_too_far_goes_alone)
 
     send_to(fast, 0, 100 * MIB);
     send_to(slow, 95 * MIB, 96 * MIB);
+    go_on_at(fast, 100 * MIB, 116 * MIB - BLOCK);
     send_to(fast, 116 * MIB - BLOCK, 116 * MIB);
     ck_assert_uint_eq(state().end, 100 * MIB);
     send_to(fast, 116 * MIB - 3 * BLOCK, 116 * MIB - 2 * BLOCK);
@@ -394,6 +402,9 @@ START_TEST(a_few_bytes_do_not_move_the_front_far)
     for (uint64_t at = 100 * MIB; at < 200 * MIB; at += 15 * MIB)
         xd_circus_send(circus, bad, at, at + 1, now);
     ck_assert_uint_lt(state().end, 100 * MIB + 4 * 7 + 1);
+    go_on_at(bad, 92 * MIB, 101 * MIB);
+    xd_circus_send(circus, bad, 101 * MIB, 101 * MIB + 1, now);
+    ck_assert_uint_lt(state().end, 100 * MIB + 4 * 7 + 1);
     send_to(bad, 101 * MIB, 102 * MIB);
     ck_assert_uint_eq(state().end, 102 * MIB);
 }
@@ -404,20 +415,79 @@ START_TEST(so_many_bytes_move_it_four_times_as_far)
     struct xd_circus_client *fast = enter(1), *c = enter(2);
 
     send_to(fast, 0, 100 * MIB);
+    go_on_at(c, 92 * MIB, 104 * MIB);
     xd_circus_send(circus, c, 104 * MIB, 105 * MIB, now);
     ck_assert_uint_eq(state().end, 100 * MIB); /* 5 MiB for one */
+    go_on_at(c, 105 * MIB, 106 * MIB);
     xd_circus_send(circus, c, 106 * MIB, 107 * MIB, now);
     ck_assert_uint_eq(state().end, 107 * MIB); /* 7 for two */
+    go_on_at(c, 107 * MIB, 110 * MIB + 1);
     xd_circus_send(circus, c, 110 * MIB + 1, 111 * MIB + 1, now);
     ck_assert_uint_eq(state().end, 107 * MIB); /* more than 4 for one */
     teardown();
     setup();
     fast = enter(1), c = enter(2);
     send_to(fast, 0, 100 * MIB);
+    go_on_at(c, 92 * MIB, 103 * MIB);
     xd_circus_send(circus, c, 103 * MIB, 104 * MIB, now);
     ck_assert_uint_eq(state().end, 104 * MIB); /* 4 for one */
+    go_on_at(c, 104 * MIB, 107 * MIB);
     xd_circus_send(circus, c, 107 * MIB, 108 * MIB, now);
     ck_assert_uint_eq(state().end, 108 * MIB); /* and again */
+}
+END_TEST
+
+START_TEST(one_that_has_just_come_takes_no_front_with_it)
+{
+    struct xd_circus_client *fast = enter(1), *c = enter(2);
+
+    send_to(fast, 0, 100 * MIB);
+    send_to(c, 103 * MIB, 105 * MIB);
+    ck_assert_uint_eq(state().end, 100 * MIB);
+    ck_assert_uint_eq(next_of(c), 92 * MIB);
+    send_to(c, 105 * MIB, 106 * MIB); /* but was to go on elsewhere */
+    ck_assert_uint_eq(state().end, 100 * MIB);
+    send_to(fast, 100 * MIB, 104 * MIB);
+    send_to(c, 106 * MIB, 107 * MIB);
+    ck_assert_uint_eq(state().end, 104 * MIB);
+    send_to(c, 104 * MIB, 105 * MIB); /* it is where the front is */
+    ck_assert_uint_eq(state().end, 105 * MIB);
+}
+END_TEST
+
+START_TEST(close_to_where_it_was_to_go_on_a_client_takes_the_front_with_it)
+{
+    for (int side = -1; side <= 1; side += 2)
+        for (uint64_t more = 0; more < 2; more++) {
+            teardown();
+            setup();
+            struct xd_circus_client *fast = enter(1), *c = enter(2);
+            const uint64_t by = (4 * MIB + more) * (side > 0);
+            const uint64_t less = (4 * MIB + more) * (side < 0);
+            send_to(fast, 0, 100 * MIB);
+            send_to(c, 92 * MIB, 100 * MIB); /* what it may leap by */
+            go_on_at(c, 100 * MIB, 107 * MIB);
+            xd_circus_send(circus, c, 107 * MIB + by - less,
+                           108 * MIB + by - less, now);
+            ck_assert_uint_eq(state().end,
+                              more ? 100 * MIB : 108 * MIB + by - less);
+        }
+}
+END_TEST
+
+START_TEST(one_that_has_most_of_the_file_takes_no_front_with_it)
+{
+    struct xd_circus_client *fast = enter(1), *c = enter(2);
+
+    send_to(fast, 0, 384 * MIB - BLOCK);
+    send_to(c, 380 * MIB, 384 * MIB - BLOCK);
+    go_on_at(fast, 384 * MIB - BLOCK, 385 * MIB);
+    send_to(fast, 385 * MIB, 386 * MIB);
+    ck_assert_uint_eq(state().end, 384 * MIB - BLOCK);
+    send_to(c, 384 * MIB - BLOCK, 384 * MIB);
+    go_on_at(c, 384 * MIB, 385 * MIB);
+    send_to(c, 385 * MIB, 386 * MIB);
+    ck_assert_uint_eq(state().end, 386 * MIB);
 }
 END_TEST
 
@@ -817,6 +887,10 @@ int main(void)
     tcase_add_test(t, with_most_of_the_file_it_goes_on_where_it_is);
     tcase_add_test(t, a_few_bytes_do_not_move_the_front_far);
     tcase_add_test(t, so_many_bytes_move_it_four_times_as_far);
+    tcase_add_test(t, one_that_has_just_come_takes_no_front_with_it);
+    tcase_add_test(
+        t, close_to_where_it_was_to_go_on_a_client_takes_the_front_with_it);
+    tcase_add_test(t, one_that_has_most_of_the_file_takes_no_front_with_it);
     tcase_add_test(t, in_a_simulation_leaps_are_free);
     tcase_add_test(t, a_slow_client_gets_no_more_than_stays_in_memory);
     tcase_add_test(t,
