@@ -167,6 +167,8 @@ if [ $all = yes ]; then
     want_command mini_httpd mini-httpd
     want_command valgrind valgrind
     want_command ip iproute2
+    want_package libfuse3-dev
+    want_command fusermount3 fuse3
     want_command mpv mpv
     want_command chromium chromium
     want_command ffmpeg ffmpeg
