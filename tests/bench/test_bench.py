@@ -119,6 +119,24 @@ def test_many_clients_by_way_of_a_mesh_are_measured(tmp_path):
     assert text.count("| warm, 50ms: ") == 2
 
 
+def can_have_a_slow_disk():
+    return "XD_SLOW_DISK" in os.environ and os.access("/dev/fuse", os.W_OK)
+
+
+@pytest.mark.skipif("not can_have_a_slow_disk()",
+                    reason="there is no libfuse, or no /dev/fuse")
+def test_a_crowd_at_one_disk_is_measured(tmp_path):
+    run("crowd.py", tmp_path, "--size", "4m", "--memory", "16m", "--active",
+        "1m", "--clients", "4", "--load", "4", "--storage", tmp_path, "depot",
+        "nginx", "lone")
+    text = (tmp_path / "crowd.md").read_text()
+    rows = [x.split("|")[2:-1] for x in text.splitlines()
+            if re.match("[|] (`xdownload depot`|nginx,) ", x)]
+    assert len(rows) == 2
+    assert all(float(row[0]) > 0 and float(row[2]) < 1.2 for row in rows)
+    assert "| lone | " in text
+
+
 def test_erasure_codes_are_measured(tmp_path):
     run("erasure.py", tmp_path, "--size", "64k", "--storage", tmp_path, "4+2",
         "3+1")
@@ -215,6 +233,7 @@ def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
     ("bench-sets", "tests/bench/README.md"),
     ("bench-put", "tests/bench/README.md"),
     ("bench-via", "tests/bench/README.md"),
+    ("bench-crowd", "tests/bench/README.md"),
     ("bench-erasure", "tests/bench/README.md"),
     ("bench-agree", "lib/README.md"),
     ("bench-sweep", "examples/paper/README.md")])
