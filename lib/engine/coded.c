@@ -380,9 +380,15 @@ void xd_coded_stop_locked(struct xd_engine *e)
     }
 }
 
-bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte)
+bool xd_coded_may_come_locked(struct xd_engine *e, struct xd_range range)
 {
-    return xd_stand_in_may_come(&e->coded.stripes, byte);
+    const struct xd_range coming = xd_stand_in_coming(&e->coded.stripes, range);
+
+    if (xd_range_is_empty(coming))
+        return false;
+    if (xd_sched_put_off(e->session.sched, coming) < 0)
+        xd_engine_fail_nomem_locked(e);
+    return true;
 }
 
 bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte)

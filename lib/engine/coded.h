@@ -88,10 +88,11 @@ void xd_coded_stop_locked(struct xd_engine *e);
 void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
                              unsigned parity);
 
-/* No depot can be asked for the byte.  Whether requests for parity that run may yet
- * leave some for it; and whether some can be asked for now, since it was kept for
- * others, or taken from the place of data that depots still hold. */
-bool xd_coded_may_come_locked(const struct xd_engine *e, uint64_t byte);
+/* No depot can be asked for the range.  Whether requests for parity that run may yet
+ * leave some for its first byte: then all else goes on. */
+bool xd_coded_may_come_locked(struct xd_engine *e, struct xd_range range);
+
+/* Nor is any coming: whether some can be asked for now in the place of the byte. */
 bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte);
 
 /* The byte cannot be had: nor can what of its stripe has come as parity.  Whether some

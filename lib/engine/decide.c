@@ -488,11 +488,8 @@ static bool complete_locked(struct xd_engine *e)
 /* No depot can be asked for the range.  True: there may be more to decide. */
 static bool fail_locked(struct xd_engine *e, struct xd_range range)
 {
-    if (xd_coded_may_come_locked(e, range.begin)) {
-        wait_locked(e, XD_NEVER);
-        return false;
-    }
-    if (xd_coded_spares_locked(e, range.begin) ||
+    if (xd_coded_may_come_locked(e, range) ||
+        xd_coded_spares_locked(e, range.begin) ||
         xd_blame_ask_another_locked(e, range.begin) ||
         xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
         return true;

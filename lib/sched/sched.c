@@ -201,6 +201,11 @@ bool xd_sched_is_aside(const struct xd_sched *s, unsigned depot)
     return depot < s->book.n_depots && s->book.depots[depot].is_aside;
 }
 
+int xd_sched_put_off(struct xd_sched *s, struct xd_range range)
+{
+    return xd_rangeset_add(&s->unavailable, range);
+}
+
 void xd_sched_ask_again(struct xd_sched *s)
 {
     if (s->unavailable.n == 0)

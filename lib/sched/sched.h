@@ -297,6 +297,11 @@ enum xd_lanes_reason {
  * a lower tier; only where there are tiers. */
 bool xd_sched_is_aside(const struct xd_sched *s, unsigned depot);
 
+/* FAIL named bytes that may yet come in another way: they are not reported again, nor
+ * are depots asked for them, and all else goes on, until ask_again(), or until a
+ * depot holds more than before.  Errors: NOMEM. */
+int xd_sched_put_off(struct xd_sched *s, struct xd_range range);
+
 /* What no depot could deliver may have become possible: if not, it is reported once
  * more. */
 void xd_sched_ask_again(struct xd_sched *s);

@@ -274,11 +274,14 @@ void xd_stand_in_ended(struct xd_stripes *s, unsigned fetch, uint64_t byte,
         look_again(s, stripe, now);
 }
 
-bool xd_stand_in_may_come(const struct xd_stripes *s, uint64_t byte)
+struct xd_range xd_stand_in_coming(const struct xd_stripes *s,
+                                   struct xd_range r)
 {
-    const size_t stripe = xd_stripes_find(s, byte);
+    const size_t stripe = xd_stripes_find(s, r.begin);
 
-    return stripe != XD_NO_STRIPE && xd_stripes_is_asked(s, stripe);
+    if (stripe == XD_NO_STRIPE || !xd_stripes_is_asked(s, stripe))
+        return (struct xd_range){r.begin, r.begin};
+    return xd_range_clip(r, s->list[stripe].range);
 }
 
 /* ---- what does not count ---- */

@@ -66,10 +66,13 @@ void xd_stand_in_hold(struct xd_stripes *s, size_t stripe, unsigned depot);
  * it is to be called again. */
 xd_usec xd_stand_in_watch(struct xd_stripes *s, xd_usec now);
 
-/* No depot can be asked for the byte.  Whether requests for parity that run may yet
- * leave some for it; and whether some can be asked for now, since it was kept for
- * others, or taken from the place of data that depots still hold. */
-bool xd_stand_in_may_come(const struct xd_stripes *s, uint64_t byte);
+/* No depot can be asked for the range.  For how much of it, from its beginning, the
+ * requests for parity that run may yet leave some, or empty. */
+struct xd_range xd_stand_in_coming(const struct xd_stripes *s,
+                                   struct xd_range r);
+
+/* Nor is any coming: whether some can be asked for now in the place of the byte, since
+ * it was kept for others, or taken from the place of data that depots still hold. */
 bool xd_stand_in_spares(struct xd_stripes *s, uint64_t byte, xd_usec now);
 
 #endif

@@ -78,7 +78,7 @@ static void ask_again(void *run)
 {
     struct xd_run *r = run;
 
-    xd_sched_ask_again(r->driver.session.sched);
+    xd_driver_ask_again(&r->driver);
 }
 
 static void discard(void *run, struct xd_range range,
@@ -165,11 +165,11 @@ void xd_sim_coded_ended(struct xd_run *r, unsigned fetch, uint64_t byte)
     xd_stand_in_ended(&r->stripes, fetch, byte, now_of(r));
 }
 
-bool xd_sim_coded_is_coming(void *run, uint64_t byte)
+struct xd_range xd_sim_coded_coming(void *run, struct xd_range range)
 {
     const struct xd_run *r = run;
 
-    return xd_stand_in_may_come(&r->stripes, byte);
+    return xd_stand_in_coming(&r->stripes, range);
 }
 
 void xd_sim_coded_drop(struct xd_run *r, unsigned depot)

@@ -57,8 +57,8 @@ xd_usec xd_sim_coded_watch(struct xd_run *r);
  * others, or taken from the place of data that depots still hold. */
 bool xd_sim_coded_spares(struct xd_run *r, uint64_t byte);
 
-/* Whether requests for parity that run may yet leave some for the byte.  Of the
- * driver. */
-bool xd_sim_coded_is_coming(void *run, uint64_t byte);
+/* For how much of the range, from its beginning, the requests for parity that run may
+ * yet leave some.  Of the driver. */
+struct xd_range xd_sim_coded_coming(void *run, struct xd_range range);
 
 #endif

@@ -61,6 +61,13 @@ void xd_driver_take_event(struct xd_driver *d, struct xd_sched_event ev)
         d->is_over = d->failed = true;
 }
 
+void xd_driver_ask_again(struct xd_driver *d)
+{
+    if (d->rules)
+        xd_rules_ask_again(d->rules);
+    xd_sched_ask_again(d->session.sched);
+}
+
 /* All is here but what no depot can deliver. */
 static bool ends_with_gaps(const struct xd_driver *d)
 {
@@ -91,12 +98,21 @@ static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
            !xd_sched_options(d->session.sched)->has_gaps;
 }
 
-/* No depot can be asked for a byte, in the place of which others are coming. */
-static bool waits_for_others(const struct xd_driver *d,
-                             const struct xd_sched_action *a)
+/* No depot can be asked for bytes, in the place of which others are coming. */
+static bool put_off(struct xd_driver *d, const struct xd_sched_action *a)
 {
-    return a->kind == XD_DO_FAIL && d->is_coming &&
-           d->is_coming(d->world, a->range.begin);
+    const struct xd_range none = {0, 0};
+    const struct xd_range coming = a->kind == XD_DO_FAIL && d->coming
+                                       ? d->coming(d->world, a->range)
+                                       : none;
+
+    if (xd_range_is_empty(coming))
+        return false;
+    if (d->rules)
+        xd_rules_put_off(d->rules, coming);
+    if (xd_sched_put_off(d->session.sched, coming) < 0)
+        d->is_over = d->failed = true;
+    return true;
 }
 
 /* Every byte is here, and counts unless the whole is wrong. */
@@ -126,10 +142,9 @@ static bool obey(struct xd_driver *d, struct xd_sched_action *a)
         d->is_over = d->failed = true;
     else if (a->kind == XD_DO_WAIT && !ends_with_gaps(d))
         return false;
-    else if (waits_for_others(d, a)) {
-        a->until = XD_NEVER;
-        return false;
-    } else if (a->kind == XD_DO_FINISH)
+    else if (put_off(d, a))
+        return true;
+    else if (a->kind == XD_DO_FINISH)
         complete(d);
     else if (a->kind == XD_DO_WAIT || gives_up(d, a))
         d->is_over = true;

@@ -17,9 +17,9 @@ struct xd_driver {
     bool (*ask_another)(void *world, uint64_t byte); /* no depot can be asked
                                                         for it: true: another
                                                         is now; or NULL */
-    bool (*is_coming)(void *world,
-                      uint64_t byte); /* likewise, but some may come
-                                                      in its place; or NULL */
+    /* No depot can be asked for the range: how much of it, from its beginning, may
+     * come in another way; or NULL. */
+    struct xd_range (*coming)(void *world, struct xd_range range);
     void (*check)(void *world); /* every byte is here: steps the session; NULL:
                                     nothing is to be proved of the whole */
     void (*begin_round)(void *world); /* no request may be left; likewise */
@@ -43,6 +43,9 @@ void xd_driver_fini(struct xd_driver *d);
 
 /* At d->now, which its user moves. */
 void xd_driver_take_event(struct xd_driver *d, struct xd_sched_event ev);
+
+/* What no depot could deliver may have become possible. */
+void xd_driver_ask_again(struct xd_driver *d);
 
 /* Decide and carry out until there is nothing more to do; returns until
  * when. */

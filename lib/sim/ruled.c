@@ -183,6 +183,7 @@ void xd_rules_free(struct xd_rules *r)
     xd_rangeset_fini(&r->arrived);
     xd_rangeset_fini(&r->verified);
     xd_rangeset_fini(&r->reported);
+    xd_rangeset_fini(&r->put_off);
     xd_free(r->begun);
     xd_free(r->windows);
     xd_free(r->depots);
@@ -412,7 +413,7 @@ static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
     d->failures = d->preempted = d->in_vain = 0;
     d->back_off_until = 0;
     d->forgiven_to = d->excused_to = r->n_begun;
-    xd_rangeset_fini(&r->reported);
+    xd_rules_ask_again(r);
 }
 
 /* A depot that failed is asked again when no other holds the same bytes. */
@@ -479,7 +480,7 @@ static void join(struct xd_rules *r, const struct xd_sched_event *ev)
                       ev->tier);
     if (d->is_dropped)
         take_back(r, d);
-    xd_rangeset_fini(&r->reported);
+    xd_rules_ask_again(r);
 }
 
 /* For no fault of its own it is not asked for a while. */
@@ -601,7 +602,7 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_LOST:
     case XD_EV_HOLDS:
         if (ev->kind == XD_EV_HOLDS)
-            xd_rangeset_fini(&r->reported);
+            xd_rules_ask_again(r);
         xd_rules_put(r, ev->depot, r->size_is_unknown ? everything : ev->range,
                      ev->kind == XD_EV_HOLDS);
         if (ev->kind == XD_EV_LOST && !ev->is_lent)

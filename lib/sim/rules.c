@@ -55,6 +55,7 @@ uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end)
         nearer(r->windows[i].range.end, at, &end);
     }
     xd_rules_nearer(&r->reported, at, &end);
+    xd_rules_nearer(&r->put_off, at, &end);
     for (unsigned i = 0; i < r->n_fetches; i++) {
         if (!r->fetches[i].is_live)
             continue;
@@ -126,11 +127,12 @@ bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
     return in_flight_to(r, byte) > byte;
 }
 
-/* Neither here nor coming, nor given up. */
+/* Neither here nor coming, nor given up, nor put off. */
 static bool is_due(const struct xd_rules *r, uint64_t byte)
 {
     return !xd_rules_has(&r->arrived, byte) && !xd_rules_in_flight(r, byte) &&
-           !xd_rules_has(&r->reported, byte);
+           !xd_rules_has(&r->reported, byte) &&
+           !xd_rules_has(&r->put_off, byte);
 }
 
 uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within)
@@ -370,6 +372,18 @@ static enum xd_rule check_fail(struct xd_rules *r,
         r->failed = true;
     xd_rules_bound_objects(r);
     return XD_RULE_NONE;
+}
+
+void xd_rules_put_off(struct xd_rules *r, struct xd_range range)
+{
+    if (xd_rangeset_add(&r->put_off, range) < 0)
+        r->failed = true;
+}
+
+void xd_rules_ask_again(struct xd_rules *r)
+{
+    xd_rangeset_fini(&r->reported);
+    xd_rangeset_fini(&r->put_off);
 }
 
 /* WAIT. */

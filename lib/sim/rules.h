@@ -90,6 +90,7 @@ struct xd_rules {
                                the only window; NULL: any may be begun */
     unsigned n_begun_objects;
     struct xd_rangeset reported; /* no depot can deliver it, as FAIL said */
+    struct xd_rangeset put_off;  /* nor this, which may come in another way */
     bool size_is_unknown;
     bool has_tiers, tiers_are_stale;
     bool failed; /* out of memory: nothing is known any longer */
@@ -122,6 +123,10 @@ enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now);
 enum xd_rule xd_rules_event(struct xd_rules *r,
                             const struct xd_sched_event *ev);
+
+/* What xd_sched_put_off() and xd_sched_ask_again() were called for. */
+void xd_rules_put_off(struct xd_rules *r, struct xd_range range);
+void xd_rules_ask_again(struct xd_rules *r);
 
 /* Whether the ledger has bytes assigned that no fetch is to deliver. */
 enum xd_rule xd_rules_assigned(const struct xd_rules *r,

@@ -308,7 +308,7 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     r->driver.world = r;
     r->driver.carry_out = carry_out;
     r->driver.ask_another = xd_trust_ask_another;
-    r->driver.is_coming = xd_sim_coded_is_coming;
+    r->driver.coming = xd_sim_coded_coming;
     if (r->o->has_whole_hash) {
         r->driver.check = xd_sim_repair_check;
         r->driver.begin_round = xd_sim_repair_begin_round;

@@ -148,6 +148,41 @@ def test_any_k_of_n_suffice(lab, data, k, n):
     assert lab.read("out") == data[:900_001]
 
 
+def on_one_host(lab, stripes, dead, but=()):
+    """Of each stripe all parity lies on the depot behind those with data, but for
+    the shards of those numbers, which it does not have."""
+    depots = []
+    for i in range(5):
+        files = {parity.name_of(s, number): s.shards[number]
+                 for s in stripes for number in ([i] if i < 4 else [4, 5])
+                 if number not in but}
+        depots.append(lab.dead() if i in dead else lab.depot(files=files))
+    return depots, lab.write(
+        f"{time.monotonic_ns()}.xnd", parity.exnode(
+            stripes, lambda stripe, number: [depots[min(number, 4)].url(
+                parity.name_of(stripe, number))]))
+
+
+@pytest.mark.parametrize("to", ["out", "-"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_two_shards_of_parity_on_one_host_are_both_used(lab, data, stripes, policy,
+                                                        to):
+    _, manifest = on_one_host(lab, stripes, dead=(0, 1))
+    with open(lab.path("piped"), "wb") as out:
+        run = lab.xdownload(manifest, "-o", to, "--algorithm", policy,
+                            stdout=out)
+    assert run.rc == 0, run
+    assert lab.read("out" if to == "out" else "piped") == data
+
+
+@pytest.mark.parametrize("but", [4, 5])
+def test_of_two_on_one_host_one_may_be_gone(lab, data, stripes, but):
+    _, manifest = on_one_host(lab, stripes, dead=(2,), but=(but,))
+    run = lab.xdownload(manifest, "-o", "out")
+    assert run.rc == 0, run
+    assert lab.read("out") == data
+
+
 @pytest.mark.parametrize("to", ["out", "-"])
 def test_with_three_of_six_dead_the_sentence_names_the_stripe(lab, stripes, to):
     depots = depots_of(lab, stripes, dead=(0, 1, 2))

@@ -368,6 +368,39 @@ START_TEST(it_fails_with_the_first_byte_that_nobody_holds)
 }
 END_TEST
 
+static void expect_failed(struct play *p, uint64_t begin, uint64_t end)
+{
+    const struct xd_sched_action a = play_next(p);
+
+    ck_assert_int_eq(a.kind, XD_DO_FAIL);
+    ck_assert_uint_eq(a.range.begin, begin);
+    ck_assert_uint_eq(a.range.end, end);
+}
+
+START_TEST(what_may_come_in_another_way_holds_up_nothing_else)
+{
+    struct play p;
+
+    play_init(&p, &xd_policy_basic, 1, 40);
+    play_start(&p);
+    play_lost(&p, 0, 0, 20);
+    expect_failed(&p, 0, 20);
+    ck_assert_int_eq(xd_sched_put_off(p.s, (struct xd_range){0, 10}), 0);
+    expect_failed(&p, 10, 20);
+    ck_assert_int_eq(xd_sched_put_off(p.s, (struct xd_range){10, 20}), 0);
+    expect_opened(&p, 1);
+    play_done(&p, expect_block(&p, 0, 2));
+    xd_sched_ask_again(p.s);
+    expect_failed(&p, 0, 20);
+    ck_assert_int_eq(xd_sched_put_off(p.s, (struct xd_range){0, 20}), 0);
+    play_range(&p, XD_EV_HELD, 0, 20); /* so it did */
+    play_range(&p, XD_EV_VERIFIED, 0, 20);
+    play_done(&p, expect_block(&p, 0, 3));
+    expect_kind(&p, XD_DO_FINISH);
+    play_fini(&p);
+}
+END_TEST
+
 START_TEST(it_does_not_fail_while_the_last_copy_is_in_flight)
 {
     struct play p;
@@ -469,6 +502,7 @@ int main(void)
     tcase_add_test(t, what_is_there_already_is_not_fetched);
     tcase_add_test(t, what_was_rejected_is_fetched_again);
     tcase_add_test(t, it_fails_with_the_first_byte_that_nobody_holds);
+    tcase_add_test(t, what_may_come_in_another_way_holds_up_nothing_else);
     tcase_add_test(t, it_does_not_fail_while_the_last_copy_is_in_flight);
     tcase_add_test(t, it_fails_when_the_last_copy_breaks_off);
     tcase_add_test(t, without_depots_it_fails_at_the_first_byte);

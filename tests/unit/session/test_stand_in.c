@@ -294,13 +294,33 @@ START_TEST(what_was_refused_is_spared_before_what_is_there)
     ck_assert(!begin(2, 1, 1000, 1100));
     lost = 0;
     expect("-0 1000-1100 -0 1200-1300 -1 1000-1100");
-    ck_assert(xd_stand_in_may_come(&stripes, 1000));
-    ck_assert(!xd_stand_in_may_come(&stripes, 1300));
-    ck_assert(!xd_stand_in_may_come(&stripes, 900));
     ck_assert(xd_stand_in_spares(&stripes, 1000, 0));
     expect("+1 1000-1100 +1 1100-1200 +1 1200-1300 again");
     ck_assert(xd_stand_in_spares(&stripes, 1000, 0));
     expect("x5 1100-1200");
+}
+END_TEST
+
+static void expect_coming(uint64_t from, uint64_t to, uint64_t end)
+{
+    const struct xd_range coming =
+        xd_stand_in_coming(&stripes, (struct xd_range){from, to});
+
+    ck_assert_uint_eq(coming.begin, from);
+    ck_assert_uint_eq(coming.end, end);
+}
+
+START_TEST(as_long_as_parity_is_asked_for_some_may_come_for_its_stripe)
+{
+    expect_coming(1000, 1600, 1000);
+    ck_assert(begin(1, 0, 1100, 1200));
+    store(1, 1100, 1150);
+    expect_coming(1000, 1600, 1300);
+    expect_coming(1250, 1260, 1260);
+    expect_coming(1300, 1600, 1300);
+    expect_coming(900, 1600, 900);
+    xd_stand_in_ended(&stripes, 1, 1100, 0);
+    expect_coming(1000, 1600, 1000);
 }
 END_TEST
 
@@ -451,6 +471,8 @@ int main(void)
     tcase_add_test(t, what_a_depot_holds_gives_way_to_what_none_does);
     tcase_add_test(t, it_does_so_a_while_later_only_where_the_stripe_is_short);
     tcase_add_test(t, what_was_refused_is_spared_before_what_is_there);
+    tcase_add_test(t,
+                   as_long_as_parity_is_asked_for_some_may_come_for_its_stripe);
     tcase_add_test(t, depots_with_parity_join_those_of_late_shards);
     tcase_add_test(t, that_can_be_left_out);
     tcase_add_test(t, what_is_written_can_be_decoded_in_each_of_its_stripes);
