@@ -71,15 +71,26 @@ static void note_changes_locked(struct xd_upload *u)
 
 /* ---- the end ---- */
 
+static const char *lack_text(enum xd_plan_lack lack)
+{
+    switch (lack) {
+    case XD_LACK_NEW_STORES:
+        break;
+    case XD_LACK_NEW_HOSTS:
+        return "the hosts of those that were given have other shards of their "
+               "stripes already";
+    case XD_LACK_BOTH:
+        return "the hosts of those that were given have the same bytes, or "
+               "other shards of their stripes, already";
+    }
+    return "those that were given have the same bytes already";
+}
+
 /* Which store is to blame if copies are missing: the first that failed. */
 static void fail_for_stores_locked(struct xd_upload *u)
 {
     const size_t missing = xd_plan_missing(u->plan);
-    const char *why =
-        u->line.n == 0
-            ? "those that were given have the same bytes already"
-            : "the hosts of those that were given have the same bytes, or "
-              "other shards of their stripes, already";
+    const char *why = lack_text(xd_plan_lack(u->plan));
     struct xd_error error;
 
     for (size_t i = u->n_workers; i-- > 0;)

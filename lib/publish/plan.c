@@ -66,9 +66,19 @@ void xd_plan_begin_shard(struct xd_plan *p, unsigned number)
     p->shard = number;
 }
 
+/* The extents of the group that was begun, if it has any yet. */
+static void count_begun(struct xd_plan *p, bool is_in)
+{
+    if (p->group != XD_PLAN_NO_GROUP && p->n > 0 &&
+        p->extents[p->n - 1].group == p->group)
+        xd_plan_count(p, p->n - 1, is_in);
+}
+
 void xd_plan_use_host(struct xd_plan *p, size_t host, unsigned shard)
 {
+    count_begun(p, false);
     xd_groups_use(&p->groups, p->group, host, shard);
+    count_begun(p, true);
 }
 
 void xd_plan_end_group(struct xd_plan *p)
@@ -120,11 +130,13 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                     sizeof *p->places) < 0)
         return xd_fail_nomem(err);
     p->places_capacity = p->capacity;
+    count_begun(p, false);
     extents[p->n++] = (struct xd_plan_extent){
         .range = range, .wanted = wanted, .group = p->group, .shard = p->shard};
     if (p->group != XD_PLAN_NO_GROUP && p->shard != XD_SHARD_NONE)
         mark_pieces(p);
     p->n_missing += wanted;
+    xd_plan_count(p, p->n - 1, true);
     return 0;
 }
 
@@ -141,18 +153,23 @@ bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
 
     if (*xd_plan_place(p, extent, store) == XD_PLACE_HELD)
         return false;
+    xd_plan_count(p, extent, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_HELD;
     use_host(p, e, store);
     p->n_missing -= e->n_copies < e->wanted;
     e->n_copies++;
+    xd_plan_count(p, extent, true);
     pass_complete(p);
     return true;
 }
 
 void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
 {
-    if (*xd_plan_place(p, extent, store) == XD_PLACE_FREE)
-        *xd_plan_place(p, extent, store) = XD_PLACE_FORBIDDEN;
+    if (*xd_plan_place(p, extent, store) != XD_PLACE_FREE)
+        return;
+    xd_plan_count(p, extent, false);
+    *xd_plan_place(p, extent, store) = XD_PLACE_FORBIDDEN;
+    xd_plan_count(p, extent, true);
 }
 
 void xd_plan_ready(struct xd_plan *p, size_t n)
@@ -195,11 +212,13 @@ bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
 
     if (extent >= p->n || (!is_put_off && !xd_plan_may_get(p, extent, store)))
         return false;
+    xd_plan_count(p, extent, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_UNDER_WAY;
     p->extents[extent].n_copies += !is_put_off;
     p->n_open += !is_put_off;
     if (!is_put_off)
         use_host(p, &p->extents[extent], store);
+    xd_plan_count(p, extent, true);
     pass_complete(p);
     p->stores[store].under_way += xd_range_length(p->extents[extent].range);
     return true;
@@ -238,9 +257,11 @@ void xd_plan_done(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     end(p, extent, store, now);
+    xd_plan_count(p, extent, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_FREE;
     unuse_host(p, &p->extents[extent], store);
     p->extents[extent].n_copies--;
+    xd_plan_count(p, extent, true);
     p->n_open--;
     if (extent < p->first)
         p->first = extent;
@@ -253,9 +274,19 @@ void xd_plan_put_off(struct xd_plan *p, size_t extent, size_t store,
     *xd_plan_place(p, extent, store) = XD_PLACE_PUT_OFF;
 }
 
+static void count_all(struct xd_plan *p, bool is_in)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (i == 0 || p->extents[i].group == XD_PLAN_NO_GROUP ||
+            p->extents[i].group != p->extents[i - 1].group)
+            xd_plan_count(p, i, is_in);
+}
+
 void xd_plan_drop(struct xd_plan *p, size_t store)
 {
+    count_all(p, false); /* pieces may have waited for others at its host */
     p->stores[store].is_dropped = true;
+    count_all(p, true);
 }
 
 bool xd_plan_is_dropped(const struct xd_plan *p, size_t store)

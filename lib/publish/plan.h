@@ -110,6 +110,14 @@ bool xd_plan_is_dropped(const struct xd_plan *p, size_t store);
 /* Copies that are wanted and not there. */
 size_t xd_plan_missing(const struct xd_plan *p);
 
+/* Why no store that is left gets what is missing. */
+enum xd_plan_lack {
+    XD_LACK_NEW_STORES, /* each has the same extents, or must not get them */
+    XD_LACK_NEW_HOSTS,  /* their hosts have other extents of the groups */
+    XD_LACK_BOTH        /* the one of some, the other of others */
+};
+enum xd_plan_lack xd_plan_lack(const struct xd_plan *p);
+
 /* Whether none of those can be made any more: no store that is left may get it.
  * Nothing is under way then. */
 bool xd_plan_is_stuck(const struct xd_plan *p);

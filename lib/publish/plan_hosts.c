@@ -124,3 +124,29 @@ bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store)
 
     return e->n_copies < e->wanted && xd_plan_is_free(p, extent, store);
 }
+
+static void count_one(struct xd_plan *p, size_t extent, bool is_in)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+    const uint64_t missing = xd_plan_missing_of(e),
+                   length = xd_range_length(e->range);
+
+    p->unsent += is_in ? missing : -missing;
+    for (size_t i = 0; missing > 0 && i < p->n_stores; i++)
+        if (xd_plan_is_free(p, extent, i))
+            p->stores[i].unsent += is_in ? length : -length;
+}
+
+void xd_plan_count(struct xd_plan *p, size_t extent, bool is_in)
+{
+    const size_t group = p->extents[extent].group;
+
+    if (group == XD_PLAN_NO_GROUP) {
+        count_one(p, extent, is_in);
+        return;
+    }
+    while (extent > 0 && p->extents[extent - 1].group == group)
+        extent--;
+    for (; extent < p->n && p->extents[extent].group == group; extent++)
+        count_one(p, extent, is_in);
+}

@@ -8,34 +8,6 @@
  * copies are missing of: what is read for parity is read together. */
 #define LOOKS_AHEAD 1024u
 
-static uint64_t missing_of(const struct xd_plan_extent *e)
-{
-    return e->n_copies < e->wanted
-               ? xd_range_length(e->range) * (e->wanted - e->n_copies)
-               : 0;
-}
-
-/* Bytes of the copies that are missing, and not under way. */
-static uint64_t unsent(const struct xd_plan *p)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = p->first; i < p->n; i++)
-        bytes += missing_of(&p->extents[i]);
-    return bytes;
-}
-
-/* Of them, how many the store may get. */
-static uint64_t unsent_for(const struct xd_plan *p, size_t store)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = p->first; i < p->n; i++)
-        if (missing_of(&p->extents[i]) > 0 && xd_plan_is_free(p, i, store))
-            bytes += xd_range_length(p->extents[i].range);
-    return bytes;
-}
-
 /* A rate is one once it was measured for so long. */
 #define MEASURE (XD_SECOND / 2)
 
@@ -86,12 +58,12 @@ static double others_end(const struct xd_plan *p, size_t store, xd_usec now)
 
     for (size_t round = 0; round <= p->n_stores; round++) {
         const double before = end;
-        double bytes = (double)unsent(p), rates = 0;
+        double bytes = (double)p->unsent, rates = 0;
 
         for (size_t i = 0; i < p->n_stores; i++) {
             struct xd_plan_store *s = &p->stores[i];
             const double rate = xd_plan_rate(s, now), left = (double)left_at(s);
-            const double most = (double)unsent_for(p, i);
+            const double most = (double)s->unsent;
 
             if (i == store || s->is_dropped || rate <= 0)
                 continue;
@@ -207,6 +179,26 @@ xd_usec xd_plan_left(struct xd_plan *p, size_t store, xd_usec now)
         return 0;
     return rate > 0 ? (xd_usec)((double)left_at(s) / rate * (double)XD_SECOND)
                     : XD_NEVER;
+}
+
+enum xd_plan_lack xd_plan_lack(const struct xd_plan *p)
+{
+    bool has_same = false, has_others = false;
+
+    for (size_t i = p->first; i < p->n; i++) {
+        for (size_t k = 0;
+             k < p->n_stores && xd_plan_missing_of(&p->extents[i]) > 0; k++) {
+            if (p->stores[k].is_dropped)
+                continue;
+            if (*xd_plan_place(p, i, k) != XD_PLACE_FREE)
+                has_same = true;
+            else if (!xd_plan_is_free(p, i, k))
+                has_others = true;
+        }
+    }
+    if (!has_others)
+        return XD_LACK_NEW_STORES;
+    return has_same ? XD_LACK_BOTH : XD_LACK_NEW_HOSTS;
 }
 
 bool xd_plan_is_stuck(const struct xd_plan *p)

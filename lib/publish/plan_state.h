@@ -31,6 +31,7 @@ struct xd_plan_store {
     double known;        /* bytes per second, as it was before; 0: not known */
     uint64_t under_way;  /* bytes, of which so many were sent: */
     uint64_t sent;
+    uint64_t unsent; /* bytes of the extents that it may get */
     bool is_dropped;
 };
 
@@ -45,6 +46,7 @@ struct xd_plan {
         *places; /* of each extent at each store: an enum xd_plan_place */
     size_t n, capacity, places_capacity, n_ready;
     size_t n_missing; /* copies */
+    uint64_t unsent;  /* bytes of the copies that are missing, not under way */
     size_t n_open;    /* under way, and put off */
     size_t first;     /* of those before none is missing */
 
@@ -60,6 +62,14 @@ static inline unsigned char *xd_plan_place(const struct xd_plan *p,
     return &p->places[extent * p->n_stores + store];
 }
 
+/* Bytes of its copies that are missing, and not under way. */
+static inline uint64_t xd_plan_missing_of(const struct xd_plan_extent *e)
+{
+    return e->n_copies < e->wanted
+               ? xd_range_length(e->range) * (e->wanted - e->n_copies)
+               : 0;
+}
+
 /* plan_hosts.c: whether the store may have the extent, as far as its host goes and what
  * it has; and whether a copy is missing, too. */
 bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store);
@@ -67,6 +77,10 @@ bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store);
 
 /* Whether each host that is left has to take an extent of that group. */
 bool xd_plan_needs_all(const struct xd_plan *p, size_t extent);
+
+/* What is unsent of the extent, and of its group, is in the sums, or out of them: out
+ * before anything changes there, and in again after it. */
+void xd_plan_count(struct xd_plan *p, size_t extent, bool is_in);
 
 /* plan_next.c: bytes per second; 0: not known. */
 double xd_plan_rate(struct xd_plan_store *s, xd_usec now);
