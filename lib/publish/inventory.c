@@ -13,11 +13,10 @@
 #include "os/small_file.h"
 #include "publish/inventory_journal.h"
 #include "publish/inventory_lines.h"
+#include "publish/inventory_notes.h"
 
 /* No manifest of ours is longer: as xd_manifest_read() has it. */
 #define TEXT_MAX ((size_t)64 << 20)
-
-#define FORM "1" /* of the note */
 
 struct xd_inventory {
     /* Constant after open(). */
@@ -26,7 +25,6 @@ struct xd_inventory {
     struct xd_manifest *there; /* or NULL */
     bool is_private;           /* the private one is */
     bool is_unfinished;
-    struct xd_inventory_note noted; /* by the earlier run */
 
     struct xd_inventory_note note;
     bool is_anew;
@@ -41,11 +39,7 @@ struct xd_inventory {
     const bool *dropped_parity;
     const int64_t *parity_expires_at;
     const char *const *parity_reads;
-    bool drops; /* its note is of objects that are removed */
-    struct xd_made *made;
-    size_t n_made, made_capacity;
-    struct xd_pending_object *pending;
-    size_t n_pending, pending_capacity;
+    struct xd_inventory_notes notes;
     struct xd_text changes; /* that no text has so far */
     char written[XD_SHA256_HEX +
                  1]; /* the hash of the last private text; or "" */
@@ -89,120 +83,6 @@ static char *journal_path_of(const char *private_path)
 
 /* ---- the note ---- */
 
-static void copy_span(char *to, size_t size, struct xd_span s)
-{
-    snprintf(to, size, "%.*s", (int)s.len, s.s);
-}
-
-static struct xd_pending_object *add_pending(struct xd_inventory *b,
-                                             uint64_t begin)
-{
-    struct xd_pending_object *more =
-        xd_grow(b->pending, b->n_pending, &b->pending_capacity, sizeof *more);
-
-    if (!more)
-        return NULL;
-    b->pending = more;
-    more += b->n_pending++;
-    *more = (struct xd_pending_object){.begin = begin};
-    return more;
-}
-
-static size_t find_pending(const struct xd_inventory *b, struct xd_span manage)
-{
-    size_t i = 0;
-
-    while (i < b->n_pending && !xd_span_is(manage, b->pending[i].object.manage))
-        i++;
-    return i;
-}
-
-/* Returns whether it was. */
-static bool end_pending(struct xd_inventory *b, struct xd_span manage)
-{
-    const size_t i = find_pending(b, manage);
-
-    if (i == b->n_pending)
-        return false;
-    xd_object_fini(&b->pending[i].object);
-    b->pending[i] = b->pending[--b->n_pending];
-    return true;
-}
-
-/* False: it is none, or there is no memory. */
-static bool read_pending(struct xd_inventory *b, struct xd_span value)
-{
-    struct xd_pending_object read, *p = NULL;
-
-    if (xd_pending_read(&read, value)) {
-        end_pending(b, xd_span_of(read.object.manage));
-        p = add_pending(b, read.begin);
-    }
-    if (p)
-        p->object = read.object;
-    else
-        xd_object_fini(&read.object);
-    return p != NULL;
-}
-
-/* A replica, of the journal; likewise. */
-static bool read_there(struct xd_inventory *b, struct xd_span value)
-{
-    struct xd_made *m =
-        xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
-
-    if (!m)
-        return false;
-    b->made = m;
-    m += b->n_made++;
-    if (!xd_made_read(m, value))
-        return false;
-    if (m->object.manage)
-        end_pending(b, xd_span_of(m->object.manage));
-    return true;
-}
-
-/* Without memory, or with a line that is none, `is_bad`. */
-static void read_line(struct xd_inventory *b, struct xd_span line, bool *is_bad)
-{
-    struct xd_span value;
-
-    if (xd_inventory_value(line, "upload", &value)) {
-        *is_bad |= !xd_span_is(value, FORM);
-    } else if (xd_inventory_value(line, "drop", &value)) {
-        *is_bad |= !xd_span_is(value, FORM);
-        b->drops = true;
-    } else if (xd_inventory_value(line, "name", &value)) {
-        *is_bad |= value.len != XD_INVENTORY_NAME_SIZE - 1;
-        copy_span(b->noted.name, sizeof b->noted.name, value);
-    } else if (xd_inventory_value(line, "extent", &value)) {
-        *is_bad |= !xd_parse_u64(value.s, value.len, &b->noted.extent_bytes) ||
-                   b->noted.extent_bytes == 0;
-    } else if (xd_inventory_value(line, "stamp", &value)) {
-        copy_span(b->noted.stamp, sizeof b->noted.stamp, value);
-    } else if (xd_inventory_value(line, "pending", &value)) {
-        *is_bad |= !read_pending(b, value);
-    } else if (xd_inventory_value(line, "over", &value)) {
-        end_pending(b, value);
-    } else if (xd_inventory_value(line, "there", &value)) {
-        *is_bad |= !read_there(b, value);
-    }
-}
-
-/* False: a line is none, or there is no memory. */
-static bool read_lines(struct xd_inventory *b, const char *s)
-{
-    bool is_bad = false;
-
-    while (*s != '\0' && !is_bad) {
-        const size_t n = strcspn(s, "\n");
-
-        read_line(b, xd_span_trim(xd_span(s, n)), &is_bad);
-        s += n + (s[n] == '\n');
-    }
-    return !is_bad;
-}
-
 static int fail_not_understood(const struct xd_inventory *b,
                                struct xd_error *err)
 {
@@ -215,33 +95,15 @@ static int fail_not_understood(const struct xd_inventory *b,
 static int read_note(struct xd_inventory *b, const char *note,
                      struct xd_error *err)
 {
-    const bool is_understood = read_lines(b, note);
+    const bool is_understood = xd_inventory_notes_read(&b->notes, note);
 
-    if (is_understood && b->drops)
+    if (is_understood && b->notes.drops)
         return 0;
-    if (!is_understood || b->noted.name[0] == '\0' ||
-        b->noted.extent_bytes == 0)
+    if (!is_understood || b->notes.noted.name[0] == '\0' ||
+        b->notes.noted.extent_bytes == 0)
         return fail_not_understood(b, err);
     b->is_unfinished = true;
     return 0;
-}
-
-static char *write_note(const struct xd_inventory *b)
-{
-    struct xd_text t = {.s = NULL};
-
-    if (b->drops)
-        xd_text_addf(&t, "drop " FORM "\n");
-    else
-        xd_text_addf(&t, "upload " FORM "\nname %s\nextent %llu\n",
-                     b->note.name, (unsigned long long)b->note.extent_bytes);
-    if (!b->drops && b->note.stamp[0] != '\0')
-        xd_text_addf(&t, "stamp %s\n", b->note.stamp);
-    for (size_t i = 0; i < b->n_pending; i++)
-        xd_pending_write(&t, &b->pending[i]);
-    if (t.failed)
-        xd_text_fini(&t);
-    return t.s;
 }
 
 /* ---- the manifest ---- */
@@ -275,7 +137,8 @@ static int make_manifest(const struct xd_inventory *b, const char *note,
     int rc = make_line(b, &line, err);
 
     if (rc == 0)
-        rc = xd_made_lists_init(&lists, b->made, b->n_made, &line, err);
+        rc = xd_made_lists_init(&lists, b->notes.made, b->notes.n_made, &line,
+                                err);
     if (rc == 0)
         rc = xd_manifest_edit(
             out, base_of(b), 0,
@@ -299,13 +162,6 @@ static int make_manifest(const struct xd_inventory *b, const char *note,
     xd_made_lists_fini(&lists);
     xd_upload_line_fini(&line);
     return rc;
-}
-
-static void forget_made(struct xd_inventory *b)
-{
-    for (size_t i = 0; i < b->n_made; i++)
-        xd_object_fini(&b->made[i].object);
-    b->n_made = 0;
 }
 
 /* ---- what is there ---- */
@@ -338,15 +194,14 @@ static int go_on(struct xd_inventory *b, const char *lines,
     struct xd_manifest *m;
     int rc;
 
-    if (!read_lines(b, lines))
+    if (!xd_inventory_notes_read(&b->notes, lines))
         return fail_not_understood(b, err);
     rc = make_manifest(b, note, &m, err);
     if (rc < 0)
         return rc;
     xd_manifest_unref(b->there);
     b->there = m;
-    forget_made(b);
-    return 0;
+    return xd_inventory_notes_forget_made(&b->notes) ? 0 : xd_fail_nomem(err);
 }
 
 static int read_journal(struct xd_inventory *b, const struct xd_text *text,
@@ -463,23 +318,28 @@ struct xd_manifest *xd_inventory_manifest(const struct xd_inventory *b)
 bool xd_inventory_is_unfinished(const struct xd_inventory *b,
                                 struct xd_inventory_note *out)
 {
-    *out = b->noted;
+    *out = b->notes.noted;
     return b->is_unfinished;
+}
+
+bool xd_inventory_is_own(const struct xd_inventory *b, const char *manage)
+{
+    return manage && xd_inventory_notes_is_own(&b->notes, manage);
 }
 
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
                                              size_t i, uint64_t *out_begin)
 {
-    if (i >= b->n_pending)
+    if (i >= b->notes.n_pending)
         return NULL;
-    *out_begin = b->pending[i].begin;
-    return &b->pending[i].object;
+    *out_begin = b->notes.pending[i].begin;
+    return &b->notes.pending[i].object;
 }
 
 bool xd_inventory_has_pending(const struct xd_inventory *b)
 {
-    for (size_t i = 0; i < b->n_pending; i++)
-        if (!b->pending[i].was_left)
+    for (size_t i = 0; i < b->notes.n_pending; i++)
+        if (!b->notes.pending[i].was_left)
             return true;
     return false;
 }
@@ -493,7 +353,7 @@ int xd_inventory_begin(struct xd_inventory *b,
     b->note = *note;
     b->is_anew = anew;
     b->size = size;
-    b->drops = false;
+    b->notes.drops = false;
     if (!anew)
         return 0;
     b->name = xd_strdup(name);
@@ -502,7 +362,7 @@ int xd_inventory_begin(struct xd_inventory *b,
 
 void xd_inventory_begin_drop(struct xd_inventory *b)
 {
-    b->drops = true;
+    b->notes.drops = true;
 }
 
 void xd_inventory_set_hashes(struct xd_inventory *b, const char *sha256,
@@ -546,37 +406,37 @@ int xd_inventory_add(struct xd_inventory *b, struct xd_range range,
                      const struct xd_object *object, const char *sha256,
                      struct xd_error *err)
 {
-    struct xd_made *m =
-        xd_grow(b->made, b->n_made, &b->made_capacity, sizeof *m);
+    struct xd_made *m = xd_grow(b->notes.made, b->notes.n_made,
+                                &b->notes.made_capacity, sizeof *m);
 
     if (!m)
         return xd_fail_nomem(err);
-    b->made = m;
-    m += b->n_made;
+    b->notes.made = m;
+    m += b->notes.n_made;
     *m = (struct xd_made){.range = range};
     if (sha256)
         snprintf(m->sha256, sizeof m->sha256, "%s", sha256);
     if (xd_object_copy(&m->object, object) < 0)
         return xd_fail_nomem(err);
-    b->n_made++;
+    b->notes.n_made++;
     if (object->manage)
-        end_pending(b, xd_span_of(object->manage));
+        xd_inventory_notes_end(&b->notes, xd_span_of(object->manage));
     xd_made_write(&b->changes, m);
     return 0;
 }
 
 void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage)
 {
-    if (end_pending(b, xd_span_of(manage)))
+    if (xd_inventory_notes_end(&b->notes, xd_span_of(manage)))
         xd_text_addf(&b->changes, "over %s\n", manage);
 }
 
 void xd_inventory_leave_pending(struct xd_inventory *b, const char *manage)
 {
-    const size_t i = find_pending(b, xd_span_of(manage));
+    const size_t i = xd_inventory_notes_find(&b->notes, xd_span_of(manage));
 
-    if (i < b->n_pending)
-        b->pending[i].was_left = true;
+    if (i < b->notes.n_pending)
+        b->notes.pending[i].was_left = true;
 }
 
 int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
@@ -585,10 +445,10 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
 {
     struct xd_pending_object *p;
 
-    end_pending(b, xd_span_of(object->manage));
-    p = add_pending(b, begin);
+    xd_inventory_notes_end(&b->notes, xd_span_of(object->manage));
+    p = xd_inventory_notes_add(&b->notes, begin);
     if (!p || xd_object_copy(&p->object, object) < 0) {
-        b->n_pending -= p != NULL;
+        b->notes.n_pending -= p != NULL;
         return xd_fail_nomem(err);
     }
     xd_pending_write(&b->changes, p);
@@ -600,7 +460,7 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
 static int private_text(const struct xd_inventory *b, bool is_over, char **out,
                         struct xd_error *err)
 {
-    char *note = is_over ? NULL : write_note(b);
+    char *note = is_over ? NULL : xd_inventory_notes_write(&b->notes, &b->note);
     struct xd_manifest *m;
     int rc;
 
@@ -705,12 +565,8 @@ void xd_inventory_free(struct xd_inventory *b)
 {
     if (!b)
         return;
-    forget_made(b);
-    for (size_t i = 0; i < b->n_pending; i++)
-        xd_object_fini(&b->pending[i].object);
+    xd_inventory_notes_fini(&b->notes);
     xd_text_fini(&b->changes);
-    xd_free(b->made);
-    xd_free(b->pending);
     xd_manifest_unref(b->there);
     xd_free(b->name);
     xd_free(b->journal_path);

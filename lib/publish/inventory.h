@@ -17,6 +17,8 @@
  *     name HEX            with which the names of all objects begin
  *     extent BYTES        their length
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
+ *     made MANAGE         an object of IBP in the manifest that this upload has made, of
+ *                         which its name does not tell; where there is no stamp
  *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent, or was
  *                         and may come to be there: where it begins in the line of
  *                         the upload (upload_line.h), and its names ("-": none)
@@ -85,6 +87,9 @@ struct xd_manifest *xd_inventory_manifest(const struct xd_inventory *b);
 /* Whether it was of an upload that did not come to its end; *out is its note. */
 bool xd_inventory_is_unfinished(const struct xd_inventory *b,
                                 struct xd_inventory_note *out);
+
+/* Whether that upload has made the object, which the manifest names. */
+bool xd_inventory_is_own(const struct xd_inventory *b, const char *manage);
 
 /* It is of this upload from now on: of the manifest that is there, or, if `anew`,
  * of a new file.  Errors: NOMEM. */

@@ -95,16 +95,23 @@ int xd_copies_begin(struct xd_upload *u, struct xd_manifest *good,
 
 /* ---- all of it ---- */
 
-static void count_copies(struct xd_upload *u, bool goes_on)
+static int count_copies(struct xd_upload *u, bool goes_on, struct xd_error *err)
 {
     const struct xd_model_file *f = xd_copies_file(u);
+    const size_t n = xd_model_n_replicas(f);
+    struct xd_there *there = xd_alloc(n + 1, sizeof *there);
+    int rc;
 
-    for (size_t i = 0; i < f->n_extents; i++)
-        for (size_t k = 0; k < f->extents[i].n_replicas; k++)
-            xd_upload_count_replica(
-                u, f, i,
-                xd_upload_store_of(u, f, f->extents[i].first_replica + k),
-                goes_on);
+    if (!there)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        there[i] = (struct xd_there){
+            .is_there = true,
+            .counts = goes_on &&
+                      xd_inventory_is_own(u->inventory, xd_model_manage(f, i))};
+    rc = xd_upload_count_replicas(u, f, there, err);
+    xd_free(there);
+    return rc;
 }
 
 static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
@@ -129,7 +136,7 @@ static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
     if (rc == 0 && adds_parity)
         xd_upload_count_shards(u);
     if (rc == 0 && !adds_parity)
-        count_copies(u, goes_on);
+        rc = count_copies(u, goes_on, err);
     return rc;
 }
 

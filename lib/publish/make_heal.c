@@ -387,24 +387,33 @@ static int plan_all(struct xd_upload *u, const struct xd_audit *a,
 /* ---- what is there ---- */
 
 /* Stores that have a good copy of the same bytes, or one of which nothing is known, get
- * no other. */
-static void count_good(struct xd_upload *u, const struct xd_audit *a,
-                       bool goes_on)
+ * no other.  Of good ones only those that this heal has made stand for one that is bad. */
+static int count_good(struct xd_upload *u, const struct xd_audit *a,
+                      bool goes_on, struct xd_error *err)
 {
     const struct xd_heal *h = &u->heal;
+    struct xd_there *there =
+        xd_alloc(xd_model_n_replicas(h->file) + 1, sizeof *there);
+    int rc;
 
+    if (!there)
+        return xd_fail_nomem(err);
     for (size_t i = 0; i < h->file->n_extents; i++) {
         const struct xd_model_extent *e = &h->file->extents[i];
 
         for (size_t k = 0; k < e->n_replicas; k++) {
             const size_t place = e->first_replica + k;
 
-            if (!h->bad[place])
-                xd_upload_count_replica(u, h->file, i,
-                                        xd_upload_store_of(u, h->file, place),
-                                        goes_on && is_usable(a, i, k));
+            there[place] = (struct xd_there){
+                .is_there = !h->bad[place],
+                .counts = goes_on && is_usable(a, i, k) &&
+                          xd_inventory_is_own(u->inventory,
+                                              xd_model_manage(h->file, place))};
         }
     }
+    rc = xd_upload_count_replicas(u, h->file, there, err);
+    xd_free(there);
+    return rc;
 }
 
 static bool is_usable_shard(const struct xd_audit *a, size_t stripe,
@@ -433,6 +442,7 @@ static void count_shard(struct xd_upload *u, const struct xd_audit *a,
         const size_t store = xd_upload_store_of_parity(u, r);
 
         if (store < u->n_workers &&
+            xd_inventory_is_own(u->inventory, r->manage) &&
             is_usable_shard(a, stripe, shard->number, i))
             xd_upload_count_extent(u, item, shard->sha256, store);
     }
@@ -470,9 +480,10 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
         rc = plan_all(u, a, err);
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
+    if (rc == 0)
+        rc = count_good(u, a, goes_on, err);
     if (rc < 0)
         return rc;
-    count_good(u, a, goes_on);
     count_shards(u, a, goes_on);
     xd_inventory_drop(u->inventory, u->heal.dropped);
     xd_inventory_drop_parity(u->inventory, u->heal.dropped_parity);

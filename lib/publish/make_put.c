@@ -63,18 +63,22 @@ static int make_pieces(struct xd_upload *u, uint64_t size, struct xd_error *err)
     return p->hex ? 0 : xd_fail_nomem(err);
 }
 
-static void count_replicas(struct xd_upload *u)
+/* The upload has made all of them. */
+static int count_replicas(struct xd_upload *u, struct xd_error *err)
 {
     const struct xd_model_file *f =
         &xd_inventory_manifest(u->inventory)->files[0];
+    const size_t n = xd_model_n_replicas(f);
+    struct xd_there *there = xd_alloc(n + 1, sizeof *there);
+    int rc;
 
-    for (size_t i = 0; i < f->n_extents; i++) {
-        const struct xd_model_extent *e = &f->extents[i];
-
-        for (size_t k = 0; k < e->n_replicas; k++)
-            xd_upload_count_replica(
-                u, f, i, xd_upload_store_of(u, f, e->first_replica + k), true);
-    }
+    if (!there)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        there[i] = (struct xd_there){.is_there = true, .counts = true};
+    rc = xd_upload_count_replicas(u, f, there, err);
+    xd_free(there);
+    return rc;
 }
 
 /* What an earlier run has left; NULL: nothing is gone on with. */
@@ -117,10 +121,10 @@ static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
         rc = make_pieces(u, size, err);
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
-    if (rc == 0 && goes_on) {
-        count_replicas(u);
+    if (rc == 0 && goes_on)
+        rc = count_replicas(u, err);
+    if (rc == 0 && goes_on)
         xd_upload_count_shards(u);
-    }
     return rc;
 }
 

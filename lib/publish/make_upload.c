@@ -11,6 +11,7 @@
 #include "io/random.h"
 #include "publish/make_parity.h"
 #include "publish/open_store.h"
+#include "publish/overlaps.h"
 
 #define LEAST_STRIPE ((uint64_t)1 << 20)
 #define STRIPES_PER_STORE 32u /* so that a slow one is late by little */
@@ -342,6 +343,8 @@ int xd_upload_make_room(struct xd_upload *u, struct xd_error *err)
 {
     const size_t n = xd_plan_n_extents(u->plan) + 1;
 
+    if (xd_plan_sort(u->plan, err) < 0)
+        return XD_E_NOMEM;
     u->digests = xd_alloc(n, sizeof *u->digests);
     u->expected = xd_alloc(n, sizeof *u->expected);
     if (u->options.records)
@@ -373,22 +376,48 @@ void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
     xd_heal_count(&u->heal, i);
 }
 
-void xd_upload_count_replica(struct xd_upload *u, const struct xd_model_file *f,
-                             size_t extent_of, size_t store, bool goes_on)
+/* Of `extent` of the plan one of the file's. */
+static void count_replicas_of(struct xd_upload *u,
+                              const struct xd_model_file *f, size_t extent,
+                              size_t extent_of, const struct xd_there *there)
 {
     const struct xd_model_extent *e = &f->extents[extent_of];
     const struct xd_range range = {e->offset, e->offset + e->length};
+    const struct xd_range planned = xd_plan_range(u->plan, extent);
+    const bool is_same =
+        planned.begin == range.begin && planned.end == range.end;
 
-    if (store == u->n_workers)
+    if (xd_range_is_empty(xd_range_clip(planned, range)))
         return;
-    for (size_t i = 0; i < xd_plan_n_extents(u->plan); i++) {
-        const struct xd_range extent = xd_plan_range(u->plan, i);
-
-        if (xd_range_is_empty(xd_range_clip(extent, range)))
+    for (size_t i = e->first_replica; i < e->first_replica + e->n_replicas;
+         i++) {
+        if (!there[i].is_there || there[i].store == u->n_workers)
             continue;
-        if (goes_on && extent.begin == range.begin && extent.end == range.end)
-            xd_upload_count_extent(u, i, xd_model_sha256(f, extent_of), store);
+        if (there[i].counts && is_same)
+            xd_upload_count_extent(u, extent, xd_model_sha256(f, extent_of),
+                                   there[i].store);
         else
-            xd_plan_forbid(u->plan, i, store);
+            xd_plan_forbid(u->plan, extent, there[i].store);
     }
+}
+
+int xd_upload_count_replicas(struct xd_upload *u, const struct xd_model_file *f,
+                             struct xd_there *there, struct xd_error *err)
+{
+    const size_t n = xd_model_n_replicas(f);
+    struct xd_overlaps of;
+    const int rc = xd_overlaps_init(&of, f, err);
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        there[i].store =
+            there[i].is_there ? xd_upload_store_of(u, f, i) : u->n_workers;
+    for (size_t i = 0; rc == 0 && i < xd_plan_n_extents(u->plan); i++) {
+        const size_t extent = xd_plan_sorted(u->plan, i);
+
+        xd_overlaps_move(&of, xd_plan_range(u->plan, extent));
+        for (size_t k = 0; k < of.n; k++)
+            count_replicas_of(u, f, extent, of.list[k], there);
+    }
+    xd_overlaps_fini(&of);
+    return rc;
 }

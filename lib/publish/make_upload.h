@@ -53,10 +53,17 @@ int xd_upload_make_room(struct xd_upload *u, struct xd_error *err);
 void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
                             size_t store);
 
-/* A replica of that extent of the file is there: what an earlier run has made
- * counts, if `goes_on`; where there is another, its store gets no copy of the same
- * bytes. */
-void xd_upload_count_replica(struct xd_upload *u, const struct xd_model_file *f,
-                             size_t extent_of, size_t store, bool goes_on);
+/* A replica of the file. */
+struct xd_there {
+    bool is_there;
+    bool counts;  /* an earlier run of this upload has made it */
+    size_t store; /* count_replicas() finds it */
+};
+
+/* Of all replicas of the file those that are there: what an earlier run has made counts;
+ * where there is another, its store gets no copy of the same bytes.  After make_room().
+ * Errors: NOMEM. */
+int xd_upload_count_replicas(struct xd_upload *u, const struct xd_model_file *f,
+                             struct xd_there *there, struct xd_error *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -36,6 +37,7 @@ void xd_plan_free(struct xd_plan *p)
     xd_free(p->extents);
     xd_free(p->places);
     xd_free(p->hosts);
+    xd_free(p->by_begin);
     xd_groups_fini(&p->groups);
     xd_free(p);
 }
@@ -192,12 +194,58 @@ struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent)
     return p->extents[extent].range;
 }
 
+struct begun {
+    uint64_t begin;
+    size_t extent;
+};
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct begun *a = left, *b = right;
+
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return (a->extent > b->extent) - (a->extent < b->extent);
+}
+
+int xd_plan_sort(struct xd_plan *p, struct xd_error *err)
+{
+    struct begun *list = xd_alloc(p->n + 1, sizeof *list);
+
+    p->by_begin = xd_alloc(p->n + 1, sizeof *p->by_begin);
+    if (!list || !p->by_begin) {
+        xd_free(list);
+        return xd_fail_nomem(err);
+    }
+    for (size_t i = 0; i < p->n; i++)
+        list[i] = (struct begun){p->extents[i].range.begin, i};
+    qsort(list, p->n, sizeof *list, by_begin);
+    for (size_t i = 0; i < p->n; i++)
+        p->by_begin[i] = list[i].extent;
+    xd_free(list);
+    return 0;
+}
+
+size_t xd_plan_sorted(const struct xd_plan *p, size_t i)
+{
+    return p->by_begin[i];
+}
+
 size_t xd_plan_find(const struct xd_plan *p, uint64_t begin)
 {
-    for (size_t i = 0; i < p->n; i++)
-        if (p->extents[i].range.begin == begin)
-            return i;
-    return XD_PLAN_NONE;
+    size_t low = 0, high = p->n;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (p->extents[p->by_begin[mid]].range.begin < begin)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < p->n && p->extents[p->by_begin[low]].range.begin == begin
+               ? p->by_begin[low]
+               : XD_PLAN_NONE;
 }
 
 bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store)

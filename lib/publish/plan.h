@@ -73,7 +73,12 @@ bool xd_plan_is_ready(const struct xd_plan *p, size_t extent);
 size_t xd_plan_n_extents(const struct xd_plan *p);
 struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
 
-/* The extent that begins there; XD_PLAN_NONE: none does. */
+/* All extents are known.  Errors: NOMEM. */
+int xd_plan_sort(struct xd_plan *p, struct xd_error *err);
+
+/* After that: extent number `i` in the order in which they begin; and the first one that
+ * begins there; XD_PLAN_NONE: none does. */
+size_t xd_plan_sorted(const struct xd_plan *p, size_t i);
 size_t xd_plan_find(const struct xd_plan *p, uint64_t begin);
 
 /* The extent that the store is to be sent now, which is under way then; or

@@ -101,13 +101,14 @@ static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
 }
 
 /* With whole copies: so many of the stores that are left are used as an extent
- * wants copies; the first ones. */
+ * wants copies; the first ones of those that may have it. */
 static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
 {
     size_t before = 0;
 
     for (size_t i = 0; i < store; i++)
-        before += !p->stores[i].is_dropped;
+        before += !p->stores[i].is_dropped &&
+                  *xd_plan_place(p, extent, i) != XD_PLACE_FORBIDDEN;
     return before >= p->extents[extent].wanted;
 }
 

@@ -50,6 +50,9 @@ struct xd_plan {
     size_t n_open;    /* under way, and put off */
     size_t first;     /* of those before none is missing */
 
+    size_t *by_begin; /* extents, once all are known: they need not be added in
+                         order */
+
     size_t *hosts; /* of each store; NULL: there are no groups */
     struct xd_groups groups;
     size_t group; /* of extents that are added; or XD_PLAN_NO_GROUP */

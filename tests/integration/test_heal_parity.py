@@ -12,6 +12,7 @@ from coded import (MIB, add, assert_apart, assert_coded, assert_fetched, assert_
 from lab import Lab, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from ibp_depot import IbpDepot  # noqa: E402
 from store_depot import StoreDepot  # noqa: E402
 
 
@@ -272,3 +273,84 @@ def test_a_copy_more_of_several_shards_may_lie_on_one_host(lab):
         run = heal(lab, depots[4:5])
         assert run.rc == 0, run.err
         assert list(map(len, depots[4].objects.values())) == [len(data)]
+
+
+# ---- heals that were broken off ----
+
+def interrupted(lab, new, *words):
+    """A command is killed once `new` has some of the objects."""
+    run = lab.start(*words, report=False)
+    wait_until(lambda: new.objects, "an object")
+    run.kill()
+    run.popen.wait()
+    new.rate = 0
+
+
+def assert_two_copies(lab, data, *hosts):
+    """Each byte has one on each of these hosts."""
+    at = {}
+    for e in shown(lab)["extents"]:
+        for r in e["replicas"]:
+            host = r["url"].split("/")[2]
+            at[host] = at.get(host, 0) + e["length"]
+    assert at == {host: len(data) for host in hosts}
+
+
+def host(store):
+    return store.url.split("/")[2]
+
+
+def test_a_good_copy_stands_for_none_that_is_bad_when_a_heal_goes_on(lab):
+    """Its store is one of those that are given."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, bad, new = depots[:3]
+        assert put(lab, [good, bad], "--extent", "256k").rc == 0
+        bad.objects.clear()
+        new.rate = 1e6
+        interrupted(lab, new, "check", "film.bin.xnd", "--heal",
+                    *to([good, new]))
+        before = new.received
+        run = heal(lab, [good, new])
+        assert run.rc == 0, run.err
+        assert_two_copies(lab, data, host(good), host(new))
+        assert sum(map(len, new.objects.values())) == len(data)
+        assert new.received < before + len(data)
+        assert full(lab).rc == 0
+
+
+def test_a_copy_that_is_there_is_none_of_those_that_an_addition_goes_on_with(lab):
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        first, new = depots[:2]
+        words = ["add", "film.bin.xnd", *to([first, new]), "--copies", "1",
+                 "--extent", "256k"]
+        assert put(lab, [first], "--extent", "256k").rc == 0
+        new.rate = 1e6
+        interrupted(lab, new, *words)
+        run = lab.xdownload(*words, report=False)
+        assert run.rc == 0, run.err
+        assert_two_copies(lab, data, host(first), host(new))
+
+
+def test_copies_in_allocations_are_gone_on_with(lab):
+    """What a depot calls them does not tell who has made them; and the one that is
+    there already lies on a depot that is given, too."""
+    data = source(lab, 24 * MIB)
+    with StoreDepot() as bad, IbpDepot() as good, IbpDepot() as new:
+        assert put(lab, [], "--to", f"ibp://{good.host}", "--to", bad.url,
+                   "--extent", "256k").rc == 0
+        bad.objects.clear()
+        words = ["--to", f"ibp://{new.host}", "--to", f"ibp://{good.host}"]
+        made = len(good._allocations)
+        run = lab.start("check", "film.bin.xnd", "--heal", *words,
+                        report=False)
+        wait_until(lambda: len(new._allocations) > 3, "allocations")
+        run.kill()
+        run.popen.wait()
+        run = heal(lab, [], *words)
+        assert run.rc == 0, run.err
+        assert_two_copies(lab, data, good.host, new.host)
+        assert len(good._allocations) == made
+        assert len(new._allocations) <= made + 2
+        assert full(lab).rc == 0

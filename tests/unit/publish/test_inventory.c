@@ -108,6 +108,56 @@ START_TEST(what_is_to_be_removed_is_noted)
 }
 END_TEST
 
+/* By its name, or, of IBP, since it was noted: in the manifest, and in the journal. */
+START_TEST(what_an_upload_has_made_is_its_own)
+{
+    static const char own[] = "https://c.example/"
+                              "0123456789abcdef0123456789abcdef-0";
+    struct xd_object ibp[] = {
+        {.read = (char[]){"ibp://d.example:6714/1/2/READ"},
+         .manage = (char[]){"ibp://d.example:6714/9/2/MANAGE"},
+         .size = 9},
+        {.read = (char[]){"ibp://d.example:6714/1/4/READ"},
+         .manage = (char[]){"ibp://d.example:6714/1/4/MANAGE"},
+         .size = 9}};
+    struct xd_inventory_note note;
+    char *changes;
+
+    upload(false);
+    ck_assert(xd_inventory_is_unfinished(inventory, &note));
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(
+            xd_inventory_begin(inventory, &note, false, "", 9, &err), 0);
+        write_both(false);
+        ck_assert_int_eq(xd_inventory_add(inventory, (struct xd_range){0, 9},
+                                          &ibp[i], NULL, &err),
+                         0);
+        ck_assert_int_eq(xd_inventory_changes(inventory, &changes, &err), 0);
+        ck_assert_int_eq(xd_inventory_append(inventory, changes, &err), 0);
+        xd_free(changes);
+        reopen();
+        ck_assert(xd_inventory_is_own(inventory, ibp[0].manage));
+        ck_assert_int_eq(xd_inventory_is_own(inventory, ibp[1].manage), i == 1);
+    }
+    ck_assert(xd_inventory_is_own(inventory, own));
+    ck_assert(!xd_inventory_is_own(inventory, objects[0].manage));
+    ck_assert(
+        !xd_inventory_is_own(inventory, "ibp://d.example:6714/1/3/MANAGE"));
+    ck_assert(!xd_inventory_is_own(inventory, NULL));
+    /* And once that is written again. */
+    ck_assert_int_eq(xd_inventory_begin(inventory, &note, false, "", 9, &err),
+                     0);
+    write_both(false);
+    reopen();
+    ck_assert(xd_inventory_is_own(inventory, ibp[0].manage));
+    ck_assert(xd_inventory_is_own(inventory, ibp[1].manage));
+    write_both(true);
+    reopen();
+    ck_assert(!xd_inventory_is_own(inventory, ibp[0].manage));
+    ck_assert(!xd_inventory_is_own(inventory, own));
+}
+END_TEST
+
 START_TEST(an_upload_that_is_not_complete_is_known)
 {
     struct xd_inventory_note note;
@@ -513,6 +563,7 @@ int main(void)
 
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, what_is_to_be_removed_is_noted);
+    tcase_add_test(tcase, what_an_upload_has_made_is_its_own);
     tcase_add_test(tcase, an_upload_that_is_not_complete_is_known);
     tcase_add_test(tcase,
                    what_may_come_to_be_there_is_noted_for_a_run_that_goes_on);

@@ -112,6 +112,17 @@ START_TEST(a_store_that_stands_by_takes_what_a_dropped_one_has_not)
 }
 END_TEST
 
+START_TEST(a_store_that_must_not_get_an_extent_leaves_it_to_the_next)
+{
+    begin(3, false, 2, 1);
+    xd_plan_forbid(plan, 0, 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 2, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), XD_PLAN_NONE);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 1);
+}
+END_TEST
+
 START_TEST(no_store_gets_two_copies_of_an_extent)
 {
     begin(2, true, 1, 2);
@@ -151,9 +162,29 @@ END_TEST
 START_TEST(an_extent_is_found_by_its_first_byte)
 {
     begin(1, true, 3, 1);
+    ck_assert_int_eq(xd_plan_sort(plan, &err), 0);
+    ck_assert_uint_eq(xd_plan_find(plan, 0), 0);
     ck_assert_uint_eq(xd_plan_find(plan, 2 * MIB), 2);
     ck_assert_uint_eq(xd_plan_find(plan, MIB + 1), XD_PLAN_NONE);
     ck_assert_uint_eq(xd_plan_find(plan, 3 * MIB), XD_PLAN_NONE);
+}
+END_TEST
+
+START_TEST(extents_are_sorted_whatever_order_they_came_in)
+{
+    static const struct xd_range ranges[] = {
+        {30, 40}, {10, 20}, {30, 35}, {0, 50}};
+    static const size_t sorted[] = {3, 1, 0, 2};
+
+    begin(1, true, 0, 1);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(xd_plan_add(plan, ranges[i], 1, &err), 0);
+    ck_assert_int_eq(xd_plan_sort(plan, &err), 0);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_uint_eq(xd_plan_sorted(plan, i), sorted[i]);
+    ck_assert_uint_eq(xd_plan_find(plan, 30), 0);
+    ck_assert_uint_eq(xd_plan_find(plan, 10), 1);
+    ck_assert_uint_eq(xd_plan_find(plan, 20), XD_PLAN_NONE);
 }
 END_TEST
 
@@ -672,10 +703,13 @@ int main(void)
     tcase_add_test(tcase, whole_copies_go_to_the_first_stores_in_order);
     tcase_add_test(tcase,
                    a_store_that_stands_by_takes_what_a_dropped_one_has_not);
+    tcase_add_test(tcase,
+                   a_store_that_must_not_get_an_extent_leaves_it_to_the_next);
     tcase_add_test(tcase, no_store_gets_two_copies_of_an_extent);
     tcase_add_test(tcase, what_is_held_or_forbidden_is_not_sent);
     tcase_add_test(tcase, more_copies_than_are_wanted_are_not_missing);
     tcase_add_test(tcase, an_extent_is_found_by_its_first_byte);
+    tcase_add_test(tcase, extents_are_sorted_whatever_order_they_came_in);
     tcase_add_test(tcase, what_an_earlier_run_has_begun_is_under_way);
     tcase_add_test(tcase, what_is_put_off_is_a_copy_that_is_not_under_way);
     tcase_add_test(tcase, only_what_is_ready_is_sent);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/inventory_notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/number.h"
+
+#define FORM "1"
+
+/* ---- objects that were made ---- */
+
+/* Whether its name is the depot's. */
+static bool is_nameless(const char *manage)
+{
+    return manage && strncmp(manage, "ibp:", strlen("ibp:")) == 0;
+}
+
+/* False: there is no memory. */
+static bool add_own(struct xd_inventory_notes *notes, struct xd_span manage)
+{
+    char **more =
+        xd_grow(notes->own, notes->n_own, &notes->own_capacity, sizeof *more);
+
+    if (!more)
+        return false;
+    notes->own = more;
+    more += notes->n_own;
+    *more = xd_strndup(manage.s, manage.len);
+    notes->n_own += *more != NULL;
+    return *more != NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_own(struct xd_inventory_notes *notes)
+{
+    if (notes->n_own > 0)
+        qsort(notes->own, notes->n_own, sizeof *notes->own, by_text);
+}
+
+/* ---- objects that are pending ---- */
+
+static void copy_span(char *to, size_t size, struct xd_span s)
+{
+    snprintf(to, size, "%.*s", (int)s.len, s.s);
+}
+
+struct xd_pending_object *xd_inventory_notes_add(
+    struct xd_inventory_notes *notes, uint64_t begin)
+{
+    struct xd_pending_object *more =
+        xd_grow(notes->pending, notes->n_pending, &notes->pending_capacity,
+                sizeof *more);
+
+    if (!more)
+        return NULL;
+    notes->pending = more;
+    more += notes->n_pending++;
+    *more = (struct xd_pending_object){.begin = begin};
+    return more;
+}
+
+size_t xd_inventory_notes_find(const struct xd_inventory_notes *notes,
+                               struct xd_span manage)
+{
+    size_t i = 0;
+
+    while (i < notes->n_pending &&
+           !xd_span_is(manage, notes->pending[i].object.manage))
+        i++;
+    return i;
+}
+
+bool xd_inventory_notes_end(struct xd_inventory_notes *notes,
+                            struct xd_span manage)
+{
+    const size_t i = xd_inventory_notes_find(notes, manage);
+
+    if (i == notes->n_pending)
+        return false;
+    xd_object_fini(&notes->pending[i].object);
+    notes->pending[i] = notes->pending[--notes->n_pending];
+    return true;
+}
+
+/* False: it is none, or there is no memory. */
+static bool read_pending(struct xd_inventory_notes *notes, struct xd_span value)
+{
+    struct xd_pending_object read, *p = NULL;
+
+    if (xd_pending_read(&read, value)) {
+        xd_inventory_notes_end(notes, xd_span_of(read.object.manage));
+        p = xd_inventory_notes_add(notes, read.begin);
+    }
+    if (p)
+        p->object = read.object;
+    else
+        xd_object_fini(&read.object);
+    return p != NULL;
+}
+
+/* A replica, of the journal; likewise. */
+static bool read_there(struct xd_inventory_notes *notes, struct xd_span value)
+{
+    struct xd_made *m =
+        xd_grow(notes->made, notes->n_made, &notes->made_capacity, sizeof *m);
+
+    if (!m)
+        return false;
+    notes->made = m;
+    m += notes->n_made++;
+    if (!xd_made_read(m, value))
+        return false;
+    if (m->object.manage)
+        xd_inventory_notes_end(notes, xd_span_of(m->object.manage));
+    return true;
+}
+
+/* Without memory, or with a line that is none, `is_bad`. */
+static void read_line(struct xd_inventory_notes *notes, struct xd_span line,
+                      bool *is_bad)
+{
+    struct xd_span value;
+
+    if (xd_inventory_value(line, "upload", &value)) {
+        *is_bad |= !xd_span_is(value, FORM);
+    } else if (xd_inventory_value(line, "drop", &value)) {
+        *is_bad |= !xd_span_is(value, FORM);
+        notes->drops = true;
+    } else if (xd_inventory_value(line, "name", &value)) {
+        *is_bad |= value.len != XD_INVENTORY_NAME_SIZE - 1;
+        copy_span(notes->noted.name, sizeof notes->noted.name, value);
+    } else if (xd_inventory_value(line, "extent", &value)) {
+        *is_bad |=
+            !xd_parse_u64(value.s, value.len, &notes->noted.extent_bytes) ||
+            notes->noted.extent_bytes == 0;
+    } else if (xd_inventory_value(line, "stamp", &value)) {
+        copy_span(notes->noted.stamp, sizeof notes->noted.stamp, value);
+    } else if (xd_inventory_value(line, "pending", &value)) {
+        *is_bad |= !read_pending(notes, value);
+    } else if (xd_inventory_value(line, "made", &value)) {
+        *is_bad |= !add_own(notes, value);
+    } else if (xd_inventory_value(line, "over", &value)) {
+        xd_inventory_notes_end(notes, value);
+    } else if (xd_inventory_value(line, "there", &value)) {
+        *is_bad |= !read_there(notes, value);
+    }
+}
+
+bool xd_inventory_notes_read(struct xd_inventory_notes *notes, const char *s)
+{
+    bool is_bad = false;
+
+    while (*s != '\0' && !is_bad) {
+        const size_t n = strcspn(s, "\n");
+
+        read_line(notes, xd_span_trim(xd_span(s, n)), &is_bad);
+        s += n + (s[n] == '\n');
+    }
+    sort_own(notes);
+    return !is_bad;
+}
+
+/* Names of objects of IBP do not tell which upload has made them. */
+bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes)
+{
+    bool is_done = true;
+
+    for (size_t i = 0; i < notes->n_made; i++) {
+        struct xd_object *o = &notes->made[i].object;
+
+        if (is_nameless(o->manage))
+            is_done &= add_own(notes, xd_span_of(o->manage));
+        xd_object_fini(o);
+    }
+    notes->n_made = 0;
+    sort_own(notes);
+    return is_done;
+}
+
+bool xd_inventory_notes_is_own(const struct xd_inventory_notes *notes,
+                               const char *manage)
+{
+    if (!is_nameless(manage))
+        return notes->noted.name[0] != '\0' &&
+               strstr(manage, notes->noted.name) != NULL;
+    return notes->n_own > 0 && bsearch(&manage, notes->own, notes->n_own,
+                                       sizeof *notes->own, by_text) != NULL;
+}
+
+static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes)
+{
+    for (size_t i = 0; i < notes->n_own; i++)
+        xd_text_addf(t, "made %s\n", notes->own[i]);
+    for (size_t i = 0; i < notes->n_made; i++)
+        if (is_nameless(notes->made[i].object.manage))
+            xd_text_addf(t, "made %s\n", notes->made[i].object.manage);
+}
+
+char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
+                               const struct xd_inventory_note *note)
+{
+    struct xd_text t = {.s = NULL};
+
+    if (notes->drops)
+        xd_text_addf(&t, "drop " FORM "\n");
+    else
+        xd_text_addf(&t, "upload " FORM "\nname %s\nextent %llu\n", note->name,
+                     (unsigned long long)note->extent_bytes);
+    if (!notes->drops && note->stamp[0] != '\0')
+        xd_text_addf(&t, "stamp %s\n", note->stamp);
+    else if (!notes->drops)
+        write_own(&t, notes);
+    for (size_t i = 0; i < notes->n_pending; i++)
+        xd_pending_write(&t, &notes->pending[i]);
+    if (t.failed)
+        xd_text_fini(&t);
+    return t.s;
+}
+
+void xd_inventory_notes_fini(struct xd_inventory_notes *notes)
+{
+    for (size_t i = 0; i < notes->n_made; i++)
+        xd_object_fini(&notes->made[i].object);
+    for (size_t i = 0; i < notes->n_pending; i++)
+        xd_object_fini(&notes->pending[i].object);
+    for (size_t i = 0; i < notes->n_own; i++)
+        xd_free(notes->own[i]);
+    xd_free(notes->made);
+    xd_free(notes->pending);
+    xd_free(notes->own);
+}
