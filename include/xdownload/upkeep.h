@@ -87,7 +87,8 @@ XD_BEGIN_DECLS
  * An object is removed only at the store that was named, or at that very host, and
  * only if it has the name of an object of an upload.  Before that every byte is
  * read from the replicas that stay, and held against a hash of the manifest that
- * is not weak (xd_hash_is_weak()).
+ * is not weak (xd_hash_is_weak()).  So is it where objects are kept, if there is
+ * parity and such a hash: k good shards of each stripe stay, whatever is dropped.
  *
  * Interrupted, it has done nothing, or is completed by the same call.
  *

@@ -85,6 +85,9 @@ struct xd_upkeep_row *xd_upkeep_add_parity(struct xd_upkeep *u,
 void xd_upkeep_fail(struct xd_upkeep_row *row, enum xd_upkeep_state state,
                     const struct xd_error *why);
 
+/* Whether a hash of the file that is not weak is there, which a proof takes. */
+bool xd_upkeep_can_prove(const struct xd_upkeep *u);
+
 /* Read all of the file from the replicas of `m`, which are those that stay.
  * Errors: INVAL (no hash proves anything), and those of xd_reader_read(). */
 int xd_upkeep_prove(struct xd_upkeep *u, struct xd_manifest *m,

@@ -328,12 +328,20 @@ static int select_objects(struct drop *d, struct xd_error *err)
     return rc;
 }
 
+/* Where objects go; and of a file with parity whenever replicas do: by their names
+ * alone it is not known whether k good shards are left. */
+static bool is_to_be_proved(const struct xd_upkeep *u)
+{
+    return u->n_jobs > 0 ||
+           (u->file->rare->n_stripes > 0 && xd_upkeep_can_prove(u));
+}
+
 static int prove(const struct drop *d, struct xd_error *err)
 {
     struct xd_manifest *m;
     int rc;
 
-    if (d->upkeep->n_jobs == 0)
+    if (!is_to_be_proved(d->upkeep))
         return 0;
     rc = edit(d, &m, err);
     if (rc < 0)

@@ -12,8 +12,10 @@
 
 #define BLOCK ((size_t)256 << 10) /* that is read at a time */
 
-static bool has_strong_hash(const struct xd_model_file *f)
+bool xd_upkeep_can_prove(const struct xd_upkeep *u)
 {
+    const struct xd_model_file *f = u->file;
+
     for (size_t i = 0; i < f->n_hashes; i++)
         if (xd_algorithm_is_strong(f->hashes[i].algorithm))
             return true;
@@ -103,7 +105,7 @@ int xd_upkeep_prove(struct xd_upkeep *u, struct xd_manifest *m,
 
     if (u->file->size == 0)
         return 0;
-    if (!has_strong_hash(u->file))
+    if (!xd_upkeep_can_prove(u))
         return xd_fail(err, XD_E_INVAL,
                        "%s: has no SHA-256 or better, by which the copies that "
                        "stay could be proved, and nothing was dropped: to drop "

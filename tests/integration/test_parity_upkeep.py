@@ -534,6 +534,37 @@ def test_objects_of_parity_may_be_kept(lab):
         assert run.rc == 0, run.err
         assert len(stores[4].objects) == 1
         assert all(host(stores[4]) not in text for text in texts(lab))
+        assert not stores[4].requests and stores[0].requests
+
+
+@pytest.mark.parametrize("wrong", [0, 3, 5])
+def test_k_good_shards_stay_though_objects_are_kept(lab, wrong):
+    """Shards count that are right, not those that have a name."""
+    with stored(lab) as stores:
+        lost = [wrong] if wrong == 5 else [wrong, 5]
+        for i in lost:
+            for path in stores[i].objects:
+                stores[i].objects[path] = bytes(LENGTH)
+        before = texts(lab)
+        run = drop(lab, "--from", stores[4].url, "--keep-objects")
+        if wrong == 5:  # the data is there
+            assert run.rc == 0, run.err
+            return
+        assert run.rc == 4, run.err
+        assert "nothing was dropped, for the copies that stay are not proved" \
+            in run.err
+        assert texts(lab) == before and len(stores[4].objects) == 1
+
+
+def test_names_alone_go_where_nothing_proves_what_stays(lab):
+    with stored(lab) as stores:
+        for name in "f.xnd", "f.private.xnd":
+            text = lab.path(name).read_text()
+            head, rest = text.split('<e:metadata name="sha256"', 1)
+            lab.path(name).write_text(
+                head + rest.split("</e:metadata>", 1)[1])
+        run = drop(lab, "--from", stores[4].url, "--keep-objects")
+        assert run.rc == 0, run.err
         assert not any(s.requests for s in stores)
 
 
