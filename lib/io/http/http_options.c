@@ -87,6 +87,15 @@ static int check_netrc(const char *file, struct xd_error *err)
     return xd_fail_errno(err, XD_E_IO, errno, "%s (netrc-file)", file);
 }
 
+/* libcurl looks up the address of the machine that requests are to be sent from like
+ * that of any server, and reads what it has found once more when it has given it back
+ * (bindlocal() of 7.88): by then another thread may have freed it. */
+static struct xd_http_names *shared_names(const struct xd_http_options *o,
+                                          const struct xd_net_context *context)
+{
+    return context && o->net->interface == NULL ? context->names : NULL;
+}
+
 int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_options *net,
                          const struct xd_net_context *context,
@@ -95,8 +104,8 @@ int xd_http_options_init(struct xd_http_options *o,
     /* Ranges are ranges of the encoded bytes: none may be. */
     static const char identity[] = "Accept-Encoding: identity";
 
-    *o = (struct xd_http_options){.net = net != NULL ? net : &defaults,
-                                  .names = context ? context->names : NULL};
+    *o = (struct xd_http_options){.net = net != NULL ? net : &defaults};
+    o->names = shared_names(o, context);
     if (!o->net->no_client_id)
         o->naming = context;
     if (check_netrc(o->net->netrc_file, err) < 0)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a client and a depot that serves many say to each other: which download a
- * request is of, and which bytes are best asked for next. */
+ * request is of, and which bytes are best asked for next; and what the requests of
+ * a download share. */
 #include <stdio.h>
 #include <string.h>
 
 #include "catcher.h"
 #include "io/http/http_answer.h"
+#include "io/http/http_options.h"
 #include "io/net_context.h"
 #include "io/net_options.h"
 #include "suite.h"
@@ -147,6 +149,22 @@ START_TEST(nor_is_a_store)
 }
 END_TEST
 
+START_TEST(names_are_shared_but_with_an_address_to_send_from)
+{
+    struct xd_net_options net = XD_NET_OPTIONS_INIT;
+    struct xd_http_options o;
+    char address[] = "127.0.0.2";
+
+    ck_assert_int_eq(xd_http_options_init(&o, &net, context, &err), 0);
+    ck_assert_ptr_nonnull(o.names);
+    xd_http_options_fini(&o);
+    net.interface = address;
+    ck_assert_int_eq(xd_http_options_init(&o, &net, context, &err), 0);
+    ck_assert_ptr_null(o.names);
+    xd_http_options_fini(&o);
+}
+END_TEST
+
 START_TEST(it_stands_beside_other_lines)
 {
     struct xd_request r = range(100, 200);
@@ -272,6 +290,7 @@ int main(void)
     tcase_add_test(t, another_download_says_something_else);
     tcase_add_test(t, one_that_is_not_to_say_it_does_not);
     tcase_add_test(t, a_node_of_a_mesh_is_not_told);
+    tcase_add_test(t, names_are_shared_but_with_an_address_to_send_from);
     tcase_add_test(t, nor_is_a_store);
     tcase_add_test(t, it_stands_beside_other_lines);
     tcase_add_test(t, a_head_has_what_the_depot_would_be_asked_for);
