@@ -13,8 +13,10 @@
 /* What is sent at a time, and the memory for it, one for each connection. */
 #define PORTION ((size_t)32 << 10)
 
-/* Chunks that are read in one go where the front of a file is: 4 MiB take a disk
- * with one arm 20 times as long as to get there. */
+/* Chunks that are read in one go where the front of a file is, once as many were sent in a
+ * row: 4 MiB take a disk with one arm 20 times as long as to get there.  What only looks
+ * at the file, as a client does before it downloads, is not to make others wait for
+ * that. */
 #define AHEAD 4
 
 /* What is asked for is read alone until it is so much, in one request or in several that
@@ -49,17 +51,24 @@ static void resume(void *user)
     MHD_resume_connection(s->connection);
 }
 
+static bool goes_on(const struct stream *s)
+{
+    return s->in_row + (s->end - s->at) >= ALONE;
+}
+
 /* A client at the front has the next chunks read for all that follow it. */
 static void read_ahead_locked(struct stream *s, uint64_t chunk)
 {
     struct xd_circus_state state = {.struct_size = sizeof state};
 
-    if (s->of.client == NULL)
+    if (s->of.client == NULL || !goes_on(s))
         return;
     xd_circus_get(s->of.file->circus, files_now(), &state);
     const uint64_t front = state.end / DISK_CHUNK;
+    const uint64_t row = 1 + s->in_row / DISK_CHUNK;
     if (chunk == front || chunk == front + 1)
-        disk_read_ahead_locked(&s->of.file->io, chunk, AHEAD);
+        disk_read_ahead_locked(&s->of.file->io, chunk,
+                               row < AHEAD ? row : AHEAD);
 }
 
 /* Whether the chunk of the next byte is in memory. */

@@ -432,13 +432,20 @@ def test_more_ids_than_are_known_leave_the_others_their_hints(depot, folder):
 
 
 def test_the_front_is_read_ahead_and_other_places_are_not(depot):
+    # What only looks at the file has nothing read for it.
     depot.ask("/d.iso", Range="bytes=0-65535", Xd_Client=ID)
-    wait_until(lambda: file_of(depot)["disk_bytes"] == 4 * MIB, "it is read")
+    assert file_of(depot)["disk_bytes"] == 65536
+    # For what goes on so is the rest of the chunk, and then as much as it has got.
+    for first, last, read in ((65536, 262143, MIB), (262144, MIB, 3 * MIB),
+                              (MIB + 1, 2 * MIB, 5 * MIB)):
+        depot.ask("/d.iso", Range=f"bytes={first}-{last}", Xd_Client=ID)
+        wait_until(lambda: file_of(depot)["disk_bytes"] == 65536 + read,
+                   "it is read")
     # That chunk is there: what lies behind it is too.
-    depot.ask("/d.iso", Range="bytes=65536-131071", Xd_Client=ID)
+    depot.ask("/d.iso", Range=f"bytes={2 * MIB + 1}-{3 * MIB}", Xd_Client=ID)
     # A second client, far ahead.
     depot.ask("/d.iso", Range=f"bytes={7 * MIB}-{7 * MIB + 9}", Xd_Client="f" * 16)
-    assert file_of(depot)["disk_bytes"] == 4 * MIB + 4096
+    assert file_of(depot)["disk_bytes"] == 65536 + 5 * MIB + 4096
 
 
 def test_of_a_few_bytes_their_pages_are_read(lab, folder):
