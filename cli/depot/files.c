@@ -130,7 +130,7 @@ void files_close_idle(struct depot_files *f, uint64_t now_us)
     pthread_mutex_lock(&f->lock);
     for (size_t i = 0; i < FILES_MOST; i++) {
         struct depot_file *file = &f->files[i];
-        if (is_idle_locked(file) && now_us - file->left_at >= FILES_IDLE_US)
+        if (is_idle_locked(file) && now_us >= file->left_at + FILES_IDLE_US)
             closed[n++] = remove_locked(f, file);
     }
     pthread_mutex_unlock(&f->lock);

@@ -183,11 +183,49 @@ static void look_again(struct xd_stripes *s, size_t stripe, xd_usec now)
 
 /* ---- requests ---- */
 
+static bool has_parity(const struct xd_stripes *s, size_t stripe,
+                       unsigned depot, unsigned parity)
+{
+    struct xd_parity_holder h = {0};
+
+    while (s->ops->next_holder(s->world, stripe, &h))
+        if (h.depot == depot && h.parity == parity)
+            return true;
+    return false;
+}
+
+/* The parity that is in that place, or asked for, if the depot has it, and as much as
+ * is there of it; else any of the depot's, which cannot begin if it is in another. */
+static bool choose_again(const struct xd_stripes *s, size_t stripe,
+                         unsigned depot, struct xd_range range,
+                         struct xd_coded_run *out)
+{
+    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+    struct xd_parity_holder h = {0};
+
+    for (size_t i = 0; o && i < o->n_runs; i++) {
+        const struct xd_range there = xd_range_clip(o->runs[i].range, range);
+
+        if (there.begin == range.begin && !xd_range_is_empty(there) &&
+            has_parity(s, stripe, depot, o->runs[i].parity)) {
+            out->parity = o->runs[i].parity;
+            out->range = there;
+            return true;
+        }
+    }
+    while (s->ops->next_holder(s->world, stripe, &h))
+        if (h.depot == depot) {
+            out->parity = h.parity;
+            out->range = range;
+            return true;
+        }
+    return false;
+}
+
 bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
                         struct xd_range range, struct xd_coded_run *out)
 {
     const size_t stripe = xd_stripes_find(s, range.begin);
-    struct xd_parity_holder h = {0};
     struct xd_range unused;
     unsigned number;
 
@@ -200,13 +238,29 @@ bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
         out->range = unused;
         return true;
     }
-    /* It is asked for a second time in one place. */
-    while (s->ops->next_holder(s->world, stripe, &h))
-        if (h.depot == depot) {
-            out->parity = h.parity;
-            out->range = range;
+    if (!xd_range_is_empty(unused))
+        range.end = unused.begin;
+    return choose_again(s, stripe, depot, range, out);
+}
+
+/* Whether that parity takes the place of another shard at those positions. */
+static bool is_elsewhere(const struct xd_stripes *s, size_t stripe,
+                         const struct xd_coded_run *run)
+{
+    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+    const struct xd_stripe_shape *shape = &s->list[stripe];
+    unsigned own, number;
+
+    (void)xd_stripes_shard(shape, run->range.begin, &own);
+    for (size_t i = 0; o && i < o->n_runs; i++) {
+        const struct xd_range there = o->runs[i].range;
+
+        (void)xd_stripes_shard(shape, there.begin, &number);
+        if (o->runs[i].parity == run->parity && number != own &&
+            !xd_range_is_empty(xd_range_clip(
+                xd_stripes_beside(shape, number, run->range), there)))
             return true;
-        }
+    }
     return false;
 }
 
@@ -227,7 +281,7 @@ bool xd_stand_in_begin(struct xd_stripes *s, const struct xd_coded_run *run,
 {
     const size_t stripe = xd_stripes_find(s, run->range.begin);
 
-    if (!xd_stripes_may_begin(s, stripe, run))
+    if (is_elsewhere(s, stripe, run) || !xd_stripes_may_begin(s, stripe, run))
         return refuse(s, stripe, run, now);
     if (xd_stripes_begin(s, stripe, run) < 0) {
         s->ops->run_out(s->world);

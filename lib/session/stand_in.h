@@ -27,7 +27,8 @@
 bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
                         struct xd_range range, struct xd_coded_run *out);
 
-/* It begins.  False: it must not, as its parity is kept for others. */
+/* It begins.  False: it must not, as its parity is kept for others, or is in the place
+ * of one. */
 bool xd_stand_in_begin(struct xd_stripes *s, const struct xd_coded_run *run,
                        xd_usec now);
 

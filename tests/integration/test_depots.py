@@ -102,7 +102,8 @@ def test_a_depot_without_ranges_is_not_needed(lab, algorithm):
     run = lab.xdownload(manifest, "-a", algorithm, "-b", "64k")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
-    assert len(whole.requests()) <= 2
+    # As many as there may be before the first answer is judged, of 31.
+    assert len(whole.requests()) <= 6
 
 
 @pytest.mark.parametrize("form", ["exnode", "metalink", "urls"])

@@ -20,15 +20,12 @@ bool xd_net_context_name_client(const struct xd_net_context *c,
 {
     const struct xd_span secret =
         xd_span((const char *)c->secret, sizeof c->secret);
+    const struct xd_span host = xd_url_host(url);
     unsigned char hash[XD_SHA256_BYTES];
-    char digits[2 * ID_BYTES + 1];
-    char *depot = c->has_secret ? xd_url_depot(url) : NULL;
+    char digits[2 * ID_BYTES + 1], depot[XD_URL_MAX + 16];
 
-    if (depot == NULL)
-        return false;
-    const int rc = xd_hmac_sha256(secret, xd_span_of(depot), hash);
-    xd_free(depot);
-    if (rc < 0)
+    snprintf(depot, sizeof depot, "%.*s:%u", (int)host.len, host.s, url->port);
+    if (!c->has_secret || xd_hmac_sha256(secret, xd_span_of(depot), hash) < 0)
         return false;
     xd_hex_write(digits, hash, ID_BYTES);
     snprintf(out, XD_HTTP_CLIENT_LINE, "Xd-Client: %s", digits);

@@ -22,7 +22,7 @@ struct xd_net_context {
 
 /* The line that says which download a request of the depot of `url` is of: another
  * one for each depot, so that two of them cannot find out that they serve the same
- * client.  False: there is none, for lack of memory or of random bytes. */
+ * client.  False: there is none, for lack of random bytes. */
 bool xd_net_context_name_client(const struct xd_net_context *c,
                                 const struct xd_url *url,
                                 char out[XD_HTTP_CLIENT_LINE]);

@@ -454,6 +454,8 @@ static xd_usec begin_trial(struct xd_connections *c,
 {
     if (d->allowed >= bound_of(c, d, f) || f->is_held_back || d->heard_at == 0)
         return XD_NEVER;
+    if (f->n_short > 0 && shares(d)) /* it has what it is worth */
+        return XD_NEVER;
     if (f->now < d->next_at ||
         (f->now < pause_of(c, d)->ends_at && !f->is_needed))
         return XD_NEVER;
@@ -841,9 +843,11 @@ static void begin_short(const struct xd_connections *c,
         n = most;
     if (n > d->allowed && !f->is_held_back) {
         d->allowed = n;
+        d->is_for_short = true;
         d->why = XD_LANES_SHORT;
-    } else if (n == 0 && d->why == XD_LANES_SHORT) {
+    } else if (n == 0 && d->is_for_short) {
         d->allowed = c->first;
+        d->is_for_short = false;
         d->why = XD_LANES_USUAL;
     }
 }
@@ -872,7 +876,8 @@ xd_usec xd_connections_decide(struct xd_connections *c, unsigned depot,
             look_at_one(c, d, f);
         return XD_NEVER;
     }
-    if (xd_connections_are_tried(c, depot) && bound_of(c, d, f) < d->allowed)
+    if (xd_connections_are_tried(c, depot) && f->ceiling > 0 &&
+        bound_of(c, d, f) < d->allowed)
         end_at_ceiling(c, d, f);
     switch (d->stage) {
     case XD_CONNECTIONS_FIRST:

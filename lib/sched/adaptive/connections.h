@@ -12,9 +12,9 @@
  *     bound    connections are what bounds the depot: it keeps as many as were
  *              of use
  *
- * Where objects are so short that a connection waits longer for one than it takes
- * to come, a depot has all that it may have as well, for as long as they are; and
- * more, if its requests share a connection.
+ * Where objects are so short that a connection waits for them for more than a small part
+ * of its time, a depot has as many as make up for it, for as long as they are; and more
+ * than it else may have, if its requests share a connection.
  *
  * A depot that is far begins with all that it may have: TCP sends twice as much
  * after each round trip, so twice as many connections are at full speed one round
@@ -71,10 +71,11 @@ struct xd_trial_pause {
 
 struct xd_connections_depot {
     enum xd_connections_stage stage;
-    bool can_share;                 /* its requests can share one connection, */
-    bool spreads;                   /* but each has its own */
-    unsigned allowed;               /* lanes that may be used, */
-    enum xd_lanes_reason why;       /* and why */
+    bool can_share;           /* its requests can share one connection, */
+    bool spreads;             /* but each has its own */
+    unsigned allowed;         /* lanes that may be used, */
+    enum xd_lanes_reason why; /* and why */
+    bool is_for_short;        /* as many as that since its objects were short */
     struct xd_connection_watch all; /* its requests together, */
     unsigned n_steady;        /* and for how many turns they were steady */
     uint64_t bytes;           /* that it has brought, ever; the last came */

@@ -149,6 +149,22 @@ START_TEST(it_keeps_them_as_long_as_objects_are_short)
 }
 END_TEST
 
+START_TEST(requests_for_short_objects_that_share_a_connection_are_enough)
+{
+    facts.n_short = 3;
+    facts.can_share = true;
+    facts.n_streams = 50;
+    set_rates(0, MIB);
+    for (xd_usec end = now + XD_SECOND; now < end;) {
+        pass(STEP);
+        expect(0, 3);
+    }
+    facts.n_short = 0;
+    decide(0);
+    expect(0, 2);
+}
+END_TEST
+
 START_TEST(short_objects_that_share_a_connection_have_more_requests)
 {
     facts.n_short = 50;
@@ -527,6 +543,25 @@ START_TEST(requests_that_share_a_connection_are_tried_first)
 }
 END_TEST
 
+START_TEST(a_trial_goes_on_when_objects_are_short_no_longer)
+{
+    begin_shared(MIB);
+    facts.n_short = facts.n_streams = 50;
+    xd_connections_answered(&c, 0, 82 * XD_MS);
+    for (; xd_connections_allowed(&c, 0) == 3; now += STEP) {
+        for (unsigned lane = 0; lane < 3; lane++)
+            xd_connections_heard(&c, 0, lane, facts.latency, now,
+                                 (uint64_t)MIB * STEP / XD_SECOND);
+        decide(0);
+    }
+    expect(0, 50); /* one more was of use */
+    facts.n_short = 0;
+    decide(0);
+    expect(0, 50);
+    ck_assert(xd_connections_are_tried(&c, 0));
+}
+END_TEST
+
 /* Though their server gives one of them more: together they are steady, for five
  * turns after the first. */
 START_TEST(requests_that_share_a_connection_need_not_be_equal)
@@ -820,6 +855,8 @@ int main(void)
     tcase_add_test(t, a_depot_that_is_far_begins_with_all);
     tcase_add_test(t, a_depot_of_short_objects_has_as_many_as_keep_it_busy);
     tcase_add_test(t, it_keeps_them_as_long_as_objects_are_short);
+    tcase_add_test(
+        t, requests_for_short_objects_that_share_a_connection_are_enough);
     tcase_add_test(t, short_objects_that_share_a_connection_have_more_requests);
     tcase_add_test(
         t, short_objects_need_no_more_than_are_served_or_a_limit_allows);
@@ -857,6 +894,7 @@ int main(void)
                         sizeof known / sizeof *known);
     tcase_add_test(t, what_a_trial_has_found_is_learned);
     tcase_add_test(t, requests_that_share_a_connection_are_tried_first);
+    tcase_add_test(t, a_trial_goes_on_when_objects_are_short_no_longer);
     tcase_add_loop_test(t, requests_that_share_a_connection_need_not_be_equal,
                         0, 2);
     tcase_add_test(t, but_together_they_have_to_be_steady);

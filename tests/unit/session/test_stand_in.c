@@ -443,6 +443,46 @@ START_TEST(a_request_is_for_one_of_the_shards_of_a_depot)
 }
 END_TEST
 
+/* Else it would be in two places. */
+START_TEST(what_is_asked_for_again_is_the_same_parity)
+{
+    struct xd_coded_run run;
+
+    parity[0] = parity[2] = 1 << 3 | 1 << 4;
+    parity[1] = 0;
+    ck_assert(begin(1, 0, 1100, 1200)); /* 3 */
+    ck_assert(begin(2, 0, 1000, 1050)); /* 4 */
+    store(2, 1000, 1020);
+    for (unsigned depot = 0; depot <= 2; depot += 2) {
+        ck_assert(xd_stand_in_choose(&stripes, depot,
+                                     (struct xd_range){1010, 1040}, &run));
+        ck_assert_uint_eq(run.parity, 4);
+        ck_assert(xd_stand_in_choose(&stripes, depot,
+                                     (struct xd_range){1040, 1100}, &run));
+        ck_assert_uint_eq(run.parity, 4);
+        ck_assert_uint_eq(run.range.end, 1050);
+        ck_assert(xd_stand_in_choose(&stripes, depot,
+                                     (struct xd_range){1110, 1200}, &run));
+        ck_assert_uint_eq(run.parity, 3);
+        ck_assert_uint_eq(run.range.end, 1150); /* 4 is unused from there on */
+    }
+    ck_assert(begin(3, 2, 1040, 1050));
+}
+END_TEST
+
+START_TEST(what_is_in_another_place_does_not_begin)
+{
+    parity[0] = 1 << 3 | 1 << 4;
+    parity[1] = 1 << 4;
+    parity[2] = 1 << 3;
+    ck_assert(begin(1, 0, 1100, 1200)); /* 3 */
+    ck_assert(begin(2, 1, 1000, 1100)); /* 4 */
+    ck_assert(!begin(3, 2, 1000, 1100));
+    ck_assert(!begin(4, 1, 1100, 1200));
+    ck_assert(begin(5, 2, 1100, 1200));
+}
+END_TEST
+
 START_TEST(what_is_left_of_a_depot_that_lost_one_shard_can_be_asked_for)
 {
     parity[0] = 1 << 3 | 1 << 4;
@@ -480,6 +520,8 @@ int main(void)
     tcase_add_test(t, apart_other_depots_are_lent_for_the_same_shard);
     tcase_add_test(t, two_shards_of_one_depot_take_the_places_of_two);
     tcase_add_test(t, a_request_is_for_one_of_the_shards_of_a_depot);
+    tcase_add_test(t, what_is_asked_for_again_is_the_same_parity);
+    tcase_add_test(t, what_is_in_another_place_does_not_begin);
     tcase_add_test(
         t, what_is_left_of_a_depot_that_lost_one_shard_can_be_asked_for);
     return run_suite("stand_in", t);
