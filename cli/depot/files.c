@@ -139,7 +139,7 @@ void files_close_idle(struct depot_files *f, uint64_t now_us)
 }
 
 /* Whether one more file may be in use for it: requests that are never read to their end
- * would else take all places. */
+ * would else take all places.  What others use as well may be in use for them by now. */
 static bool may_take_place_locked(const struct depot_files *f,
                                   const struct depot_client *c)
 {
@@ -147,12 +147,25 @@ static bool may_take_place_locked(const struct depot_files *f,
 
     for (size_t i = 0; i < FILES_MOST; i++) {
         const struct depot_file *file = &f->files[i];
-        if (file->n_users == 0 || file->opener.host != c->host)
+        if (file->n_users == 0 || file->is_of_many ||
+            file->opener.host != c->host)
             continue;
         of_host++;
-        of_client += file->opener.id == c->id;
+        of_client += !file->is_shared && file->opener.id == c->id;
     }
     return of_host < FILES_OF_HOST && of_client < FILES_OF_CLIENT;
+}
+
+static void note_user_locked(struct depot_file *file,
+                             const struct depot_client *c)
+{
+    if (file->n_users++ == 0) {
+        file->opener = *c;
+        file->is_shared = file->is_of_many = false;
+        return;
+    }
+    file->is_of_many |= file->opener.host != c->host;
+    file->is_shared |= file->is_of_many || file->opener.id != c->id;
 }
 
 static void describe(struct depot_file *file)
@@ -234,8 +247,7 @@ static struct depot_file *enter_locked(struct depot_files *f, int *fd,
         }
         *fd = closed;
     }
-    if (file->n_users++ == 0)
-        file->opener = *c;
+    note_user_locked(file, c);
     file->used = ++f->n_uses;
     return file;
 }

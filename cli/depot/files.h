@@ -50,7 +50,9 @@ struct depot_file {
 
     /* Guarded by the lock. */
     struct xd_circus *circus; /* NULL: all of it fits into the active region */
-    struct depot_client opener; /* the first of those that use it now */
+    struct depot_client opener; /* the first of those that use it now, */
+    bool is_shared;             /* another client has joined, */
+    bool is_of_many;            /* from another host */
     unsigned n_users;
     uint64_t used;    /* the table's uses, at the last one */
     uint64_t left_at; /* the time of that */

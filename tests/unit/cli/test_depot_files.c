@@ -143,6 +143,22 @@ START_TEST(nor_can_one_host_by_many_ids)
 }
 END_TEST
 
+/* The one that is in front opens each file first, and those behind it use it on. */
+START_TEST(what_others_use_as_well_counts_for_none)
+{
+    for (unsigned i = 0; i < FILES_OF_CLIENT; i++) {
+        ck_assert(enter(i, 1, 1));
+        ck_assert(enter(i, 1, 2));
+    }
+    ck_assert(enter(FILES_OF_CLIENT, 1, 1));
+    for (unsigned i = FILES_OF_CLIENT; i < FILES_OF_HOST; i++) {
+        ck_assert(enter(i, 1, i));
+        ck_assert(enter(i, 2, 1));
+    }
+    ck_assert(enter(FILES_OF_HOST, 1, 3));
+}
+END_TEST
+
 START_TEST(a_place_that_is_needed_is_that_of_the_file_that_was_not_used_longest)
 {
     for (unsigned i = 0; i < FILES_MOST; i++) {
@@ -284,6 +300,7 @@ int main(void)
     tcase_add_test(t, a_file_is_open_once_for_all_its_clients);
     tcase_add_test(t, one_client_cannot_hold_all_places);
     tcase_add_test(t, nor_can_one_host_by_many_ids);
+    tcase_add_test(t, what_others_use_as_well_counts_for_none);
     tcase_add_test(
         t,
         a_place_that_is_needed_is_that_of_the_file_that_was_not_used_longest);
