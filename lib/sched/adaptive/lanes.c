@@ -236,14 +236,13 @@ void xd_decide_connections(struct xd_adaptive *p)
         }
 }
 
-/* Where its user wants all, as many as have enough to bring.  They are opened with
- * the first one: a round trip later, a download over sixteen takes 1 to 3 % more
- * time.  A server that bans for that may not have served any for longer than the
+/* Where its user wants all, as many as have enough to bring, or as keep the line busy
+ * with short objects.  Those that have enough are opened with the first one: a round
+ * trip later, a download over sixteen takes 1 to 3 % more time.  A server that bans for that may not have served any for longer than the
  * others, and is asked over one from then on. */
 static unsigned most_worth(const struct xd_adaptive *p, unsigned depot)
 {
     double bytes = (double)xd_range_length(p->book->wanted) / p->n_open;
-
     unsigned least = p->depots[depot].n_short;
 
     if (least < LEAST_LANES)
