@@ -454,6 +454,7 @@ class Lab:
         certificate: it speaks TLS, and HTTP/2 unless that is False
         writes_ahead: as much as the kernel takes, and not 32 KiB
         """
+        assert rate or not throttle, "no throttle without a rate"
         root = self.www
         if files is not None:
             root = Path(tempfile.mkdtemp(dir=self.folder, prefix="www-"))

@@ -15,6 +15,7 @@ import pytest
 from lab import bytes_of, wait_until
 
 SIZE = 20_000
+FAST = 20_000_000
 SLOW = bool(os.environ.get("XD_SLOW"))
 
 
@@ -480,7 +481,8 @@ def test_a_file_of_unknown_size_costs_one_request(lab, ranges):
 def test_short_files_of_unknown_size_come_over_all_connections(lab):
     """Those that have come tell how long the others are."""
     contents = files(lab, 200, 2000)
-    run = lab.xdownload(*listed(lab, map(lab.depot(delay=30).url, contents)))
+    depot = lab.depot(rate=FAST, delay=30)
+    run = lab.xdownload(*listed(lab, map(depot.url, contents)))
     assert run.rc == 0, run.err
     assert came(lab, contents)
     together = next(r for r in run.reports if r.get("files"))
@@ -857,7 +859,7 @@ def test_the_descriptors_do_not_grow_with_the_files(lab):
 
 def test_over_http2_many_short_files_share_a_connection(lab):
     contents = files(lab, 200, 2000)
-    depot = lab.depot(certificate=lab.certificate(), delay=30)
+    depot = lab.depot(certificate=lab.certificate(), rate=FAST, delay=30)
     run = lab.xdownload("-v", manifest(lab, [depot], contents))
     assert run.rc == 0, run.err
     assert all_are_there(lab, contents)
@@ -867,7 +869,7 @@ def test_over_http2_many_short_files_share_a_connection(lab):
 
 def test_fewer_streams_are_no_reason_for_more_connections(lab):
     contents = files(lab, 200, 2000)
-    depot = lab.depot(certificate=lab.certificate(), delay=30,
+    depot = lab.depot(certificate=lab.certificate(), rate=FAST, delay=30,
                       config="http2_max_concurrent_streams 2;")
     run = lab.xdownload(manifest(lab, [depot], contents))
     assert run.rc == 0, run.err

@@ -374,6 +374,7 @@ static int serve(struct disk *d, const char *mountpoint)
     fuse_session_unmount(se);
     fuse_remove_signal_handlers(se);
     fuse_session_destroy(se);
+    fuse_opt_free_args(&args);
     return rc < 0; /* above: a signal */
 }
 
