@@ -485,18 +485,34 @@ static bool complete_locked(struct xd_engine *e)
     return false;
 }
 
-/* No depot can be asked for the range.  True: there may be more to decide. */
+/* Whether all is to be decided anew, as parity or depots have another chance, or the
+ * file comes in one answer. */
+static bool recovers_locked(struct xd_engine *e, uint64_t byte)
+{
+    return xd_coded_spares_locked(e, byte) ||
+           xd_blame_ask_another_locked(e, byte) ||
+           xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e);
+}
+
+/* No depot can be asked for the range.  Each stripe is judged for itself: one that is
+ * lost costs the next one nothing.  True: there may be more to decide. */
 static bool fail_locked(struct xd_engine *e, struct xd_range range)
 {
-    if (xd_coded_may_come_locked(e, range) ||
-        xd_coded_spares_locked(e, range.begin) ||
-        xd_blame_ask_another_locked(e, range.begin) ||
-        xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e))
-        return true;
-    /* A reader may wait for another byte of the stripe. */
-    if (e->readers.by_demand && xd_coded_fail_locked(e, range.begin))
-        return true;
-    return give_up_locked(e, range);
+    struct xd_range part;
+
+    for (; !xd_range_is_empty(range); range.begin = part.end) {
+        part = xd_stripes_part(&e->coded.stripes, range);
+        if (xd_coded_may_come_locked(e, part))
+            continue;
+        if (recovers_locked(e, part.begin))
+            return true;
+        /* A reader may wait for another byte of the stripe. */
+        if (e->readers.by_demand && xd_coded_fail_locked(e, part.begin))
+            continue;
+        if (!give_up_locked(e, part))
+            return false;
+    }
+    return true;
 }
 
 /* What the scheduler or the size probe orders.  True: there may be more to decide. */

@@ -5,6 +5,42 @@
 
 /* ---- which depots can be asked ---- */
 
+/* Whether one depot is to deliver all that takes the place of a shard. */
+static bool is_apart(const struct xd_stripes *s, size_t stripe)
+{
+    return s->states && s->states[stripe].is_apart;
+}
+
+/* Whether that is another than this one. */
+static bool is_anothers(const struct xd_stripes *s, size_t stripe,
+                        struct xd_range shard, unsigned depot)
+{
+    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+
+    for (size_t i = 0; is_apart(s, stripe) && o && i < o->n_runs; i++)
+        if (o->runs[i].depot != depot &&
+            !xd_range_is_empty(xd_range_clip(o->runs[i].range, shard)))
+            return true;
+    return false;
+}
+
+/* The parity of the depot that is to take the place of all of the shard of that byte;
+ * 0: any may. */
+static unsigned own_parity(const struct xd_stripes *s, size_t stripe,
+                           unsigned depot, uint64_t byte)
+{
+    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+    unsigned number;
+    const struct xd_range shard =
+        xd_stripes_shard(&s->list[stripe], byte, &number);
+
+    for (size_t i = 0; is_apart(s, stripe) && o && i < o->n_runs; i++)
+        if (o->runs[i].depot == depot &&
+            !xd_range_is_empty(xd_range_clip(o->runs[i].range, shard)))
+            return o->runs[i].parity;
+    return 0;
+}
+
 typedef void report_fn(void *world, unsigned depot, struct xd_range range);
 
 /* Where that parity takes the place of none. */
@@ -27,13 +63,15 @@ static struct xd_range next_of_depot(const struct xd_stripes *s, size_t stripe,
                                      unsigned depot, struct xd_range r,
                                      unsigned *out)
 {
+    const unsigned own = own_parity(s, stripe, depot, r.begin);
     struct xd_range first = {r.end, r.end};
     struct xd_parity_holder h = {0};
 
     while (s->ops->next_holder(s->world, stripe, &h)) {
         const struct xd_range gap =
-            h.depot == depot ? xd_stripes_next_unused(s, stripe, h.parity, r)
-                             : first;
+            h.depot == depot && (own == 0 || h.parity == own)
+                ? xd_stripes_next_unused(s, stripe, h.parity, r)
+                : first;
 
         if (xd_range_is_empty(gap) || gap.begin >= first.begin)
             continue;
@@ -90,12 +128,6 @@ static void lend_used(struct xd_stripes *s, size_t stripe, unsigned depot,
     }
 }
 
-/* Whether one depot is to deliver all that takes the place of a shard. */
-static bool is_apart(const struct xd_stripes *s, size_t stripe)
-{
-    return s->states && s->states[stripe].is_apart;
-}
-
 /* Parity at the positions of `r`, which is in one shard, is to take its place, or
  * does not any more: so it cannot, or can, take that of all others; and where one
  * depot is to deliver all of a shard, others cannot take the place of this one. */
@@ -109,12 +141,12 @@ static void report_others(struct xd_stripes *s, size_t stripe,
     const struct xd_range shard = xd_stripes_shard(shape, r.begin, &own);
 
     while (s->ops->next_holder(s->world, stripe, &h)) {
-        if (h.parity != run->parity) {
-            if (is_apart(s, stripe) && h.depot != run->depot)
-                report_unused(s, stripe, &h, shard,
-                              is_lent ? s->ops->lend : s->ops->give_back);
+        if (is_apart(s, stripe) && h.depot != run->depot &&
+            is_anothers(s, stripe, shard, h.depot) == is_lent)
+            report_unused(s, stripe, &h, shard,
+                          is_lent ? s->ops->lend : s->ops->give_back);
+        if (h.parity != run->parity)
             continue;
-        }
         for (unsigned i = 0; i < shape->k; i++) {
             const struct xd_range beside = xd_stripes_beside(shape, i, r);
 
@@ -122,7 +154,8 @@ static void report_others(struct xd_stripes *s, size_t stripe,
                 continue;
             if (is_lent)
                 lend_used(s, stripe, h.depot, beside);
-            else
+            else if (!is_anothers(s, stripe, xd_stripes_data(shape, i),
+                                  h.depot))
                 s->ops->give_back(s->world, h.depot, beside);
         }
     }
@@ -147,9 +180,12 @@ static void hold(struct xd_stripes *s, size_t stripe,
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
 
-    for (unsigned i = 0; i < shape->k; i++)
-        report_unused(s, stripe, h, xd_stripes_data(shape, i),
-                      s->ops->give_back);
+    for (unsigned i = 0; i < shape->k; i++) {
+        const struct xd_range shard = xd_stripes_data(shape, i);
+
+        if (!is_anothers(s, stripe, shard, h->depot))
+            report_unused(s, stripe, h, shard, s->ops->give_back);
+    }
 }
 
 void xd_stand_in_hold(struct xd_stripes *s, size_t stripe, unsigned depot)
@@ -170,7 +206,7 @@ static bool hold_again(struct xd_stripes *s, size_t stripe)
     if (!s->states || !s->states[stripe].has_refused)
         return false;
     s->states[stripe].has_refused = false;
-    while (!is_apart(s, stripe) && s->ops->next_holder(s->world, stripe, &h))
+    while (s->ops->next_holder(s->world, stripe, &h))
         hold(s, stripe, &h);
     return true;
 }
@@ -200,6 +236,7 @@ static bool choose_again(const struct xd_stripes *s, size_t stripe,
                          unsigned depot, struct xd_range range,
                          struct xd_coded_run *out)
 {
+    const unsigned own = own_parity(s, stripe, depot, range.begin);
     const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
     struct xd_parity_holder h = {0};
 
@@ -214,7 +251,7 @@ static bool choose_again(const struct xd_stripes *s, size_t stripe,
         }
     }
     while (s->ops->next_holder(s->world, stripe, &h))
-        if (h.depot == depot) {
+        if (h.depot == depot && (own == 0 || h.parity == own)) {
             out->parity = h.parity;
             out->range = range;
             return true;
@@ -280,8 +317,13 @@ bool xd_stand_in_begin(struct xd_stripes *s, const struct xd_coded_run *run,
                        xd_usec now)
 {
     const size_t stripe = xd_stripes_find(s, run->range.begin);
+    unsigned number;
+    const struct xd_range shard =
+        xd_stripes_shard(&s->list[stripe], run->range.begin, &number);
 
-    if (is_elsewhere(s, stripe, run) || !xd_stripes_may_begin(s, stripe, run))
+    if (is_elsewhere(s, stripe, run) ||
+        is_anothers(s, stripe, shard, run->depot) ||
+        !xd_stripes_may_begin(s, stripe, run))
         return refuse(s, stripe, run, now);
     if (xd_stripes_begin(s, stripe, run) < 0) {
         s->ops->run_out(s->world);
@@ -380,8 +422,18 @@ void xd_stand_in_drop(struct xd_stripes *s, unsigned depot, struct xd_range but,
     }
 }
 
+/* Whether it is part of a shard that one depot is to deliver, and cannot any more. */
+static bool is_left(const struct xd_stripes *s, size_t stripe,
+                    const struct xd_coded_run *run, struct xd_range shard)
+{
+    return is_apart(s, stripe) && !xd_stripes_have(s, stripe, shard) &&
+           (s->ops->fails(s->world, run->depot) ||
+            !has_parity(s, stripe, run->depot, run->parity));
+}
+
 /* Parity that takes the place of data which a depot holds is for data that none
- * does.  False: there is no such parity. */
+ * does, and a part that will not be a whole gives way to another depot.  False: there
+ * is no such parity. */
 static bool spare(struct xd_stripes *s, size_t stripe, xd_usec now)
 {
     struct xd_coded_run run;
@@ -391,7 +443,7 @@ static bool spare(struct xd_stripes *s, size_t stripe, xd_usec now)
         const struct xd_range shard =
             xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
 
-        if (!s->ops->holds(s->world, shard))
+        if (!s->ops->holds(s->world, shard) && !is_left(s, stripe, &run, shard))
             continue;
         (void)drop_within(s, stripe, XD_STORED, shard, XD_DISCARD_DROPPED);
         look_again(s, stripe, now);

@@ -56,6 +56,16 @@ struct xd_range xd_stripes_data(const struct xd_stripe_shape *shape,
         shape->range);
 }
 
+struct xd_range xd_stripes_part(const struct xd_stripes *s, struct xd_range r)
+{
+    const size_t i = xd_stripes_from(s, r.begin);
+
+    if (i < s->n && r.begin < s->list[i].range.begin)
+        return xd_range_clip(
+            r, (struct xd_range){r.begin, s->list[i].range.begin});
+    return i < s->n ? xd_range_clip(r, s->list[i].range) : r;
+}
+
 struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,
                                  uint64_t byte, unsigned *out_number)
 {

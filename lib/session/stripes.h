@@ -135,6 +135,9 @@ size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte);
 /* The first stripe that ends behind the byte, or n. */
 size_t xd_stripes_from(const struct xd_stripes *s, uint64_t byte);
 
+/* The part of the range, from its beginning, that is in one stripe, or in none. */
+struct xd_range xd_stripes_part(const struct xd_stripes *s, struct xd_range r);
+
 /* What the shard of data has that the byte of the stripe is in, and its number; or
  * that of a number. */
 struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A file in stripes of four shards of data and two of parity, on six depots."""
 import hashlib
+import http.client
 import itertools
 import random
 import re
@@ -281,3 +282,18 @@ def test_a_player_may_go_anywhere_though_two_depots_are_dead(lab, data,
         assert answer.status == 206
         assert body == data[first:last + 1]
     assert served.ask()[1] == data
+
+
+@pytest.mark.parametrize("spool", [[], ["--spool", "none"]])
+def test_a_stripe_that_is_lost_costs_the_one_behind_it_nothing(lab, data,
+                                                               stripes, spool):
+    lost = {"s0.1", "s0.2", "s0.3", "s1.0"}
+    depots = [lab.depot(files={name: d for name, d in parity.files_of(
+        stripes, i).items() if name not in lost}) for i in range(6)]
+    served = Served(lab, *spool, write(lab, stripes, depots))
+    end = 4 * LENGTH
+    with pytest.raises(http.client.HTTPException):
+        served.ask(Range=f"bytes={end - 1}-{end + LENGTH - 1}")
+    answer, body = served.ask(Range=f"bytes={end}-{end + LENGTH - 1}")
+    assert answer.status == 206
+    assert body == data[end:end + LENGTH]

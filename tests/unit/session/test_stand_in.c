@@ -402,6 +402,89 @@ START_TEST(apart_other_depots_are_lent_for_the_same_shard)
 }
 END_TEST
 
+/* From now on shards of the first stripe are to be proved one by one. */
+static void keep_apart(void)
+{
+    ck_assert(begin(9, 0, 1200, 1210));
+    xd_stand_in_ended(&stripes, 9, 1200, 0);
+    stripes.states[0].is_apart = true;
+    xd_text_clear(&reports);
+}
+
+START_TEST(apart_a_depot_goes_on_with_the_same_parity)
+{
+    struct xd_coded_run run;
+
+    parity[0] = 1 << 3 | 1 << 4;
+    parity[1] = 0;
+    keep_apart();
+    ck_assert(begin(1, 0, 1000, 1050)); /* 3 */
+    ck_assert(begin(2, 0, 1100, 1150)); /* 4 */
+    ck_assert(
+        xd_stand_in_choose(&stripes, 0, (struct xd_range){1150, 1200}, &run));
+    ck_assert_uint_eq(run.parity, 4);
+    ck_assert(
+        xd_stand_in_choose(&stripes, 0, (struct xd_range){1050, 1100}, &run));
+    ck_assert_uint_eq(run.parity, 3);
+    /* Where it is in another place, no other takes its place. */
+    ck_assert(begin(3, 0, 1250, 1300)); /* 3 */
+    ck_assert(
+        xd_stand_in_choose(&stripes, 0, (struct xd_range){1050, 1100}, &run));
+    ck_assert_uint_eq(run.parity, 3);
+    ck_assert(!xd_stand_in_begin(&stripes, &run, 0));
+}
+END_TEST
+
+START_TEST(apart_others_wait_while_a_part_is_there)
+{
+    parity[2] = 1 << 3; /* the same as that of depot 0 */
+    keep_apart();
+    ck_assert(begin(1, 0, 1100, 1150));
+    expect("-0 1000-1050 -0 1200-1250 -1 1100-1200 -2 1150-1200 "
+           "-2 1000-1050 -2 1200-1250");
+    store(1, 1100, 1120);
+    xd_stand_in_ended(&stripes, 1, 1100, 0);
+    expect("+0 1020-1050 +0 1220-1250 +2 1020-1050 +2 1220-1250 again");
+    ck_assert(!begin(2, 1, 1150, 1200));
+    ck_assert(!begin(2, 2, 1150, 1200));
+    expect("-1 1150-1200 -2 1150-1200");
+    ck_assert(begin(3, 0, 1120, 1200));
+}
+END_TEST
+
+START_TEST(apart_what_was_refused_is_given_back_but_for_anothers_shard)
+{
+    keep_apart();
+    ck_assert(begin(1, 0, 1100, 1150));
+    store(1, 1100, 1150);
+    ck_assert(!begin(2, 1, 1150, 1200));
+    xd_text_clear(&reports);
+    ck_assert(xd_stand_in_spares(&stripes, 1150, 0));
+    expect("+0 1050-1100 +0 1150-1200 +0 1250-1300 "
+           "+1 1000-1100 +1 1200-1300 again");
+}
+END_TEST
+
+START_TEST(apart_a_part_gives_way_when_its_depot_cannot_go_on)
+{
+    lost = 1 << 1;
+    keep_apart();
+    ck_assert(begin(1, 0, 1100, 1150));
+    store(1, 1100, 1150);
+    xd_stand_in_ended(&stripes, 1, 1100, 0);
+    xd_text_clear(&reports);
+    ck_assert(!xd_stand_in_spares(&stripes, 1150, 0));
+    parity[0] = 0;
+    ck_assert(xd_stand_in_spares(&stripes, 1150, 0));
+    expect("x5 1100-1150 +1 1100-1200");
+    ck_assert(begin(2, 1, 1100, 1200));
+    store(2, 1100, 1200);
+    xd_stand_in_ended(&stripes, 2, 1100, 0);
+    parity[1] = 0;
+    ck_assert(!xd_stand_in_spares(&stripes, 1000, 0)); /* it is whole */
+}
+END_TEST
+
 START_TEST(two_shards_of_one_depot_take_the_places_of_two)
 {
     struct xd_coded_run run;
@@ -518,6 +601,11 @@ int main(void)
     tcase_add_test(t, what_is_written_can_be_decoded_in_each_of_its_stripes);
     tcase_add_test(t, what_one_depot_delivered_is_dropped_in_all_stripes);
     tcase_add_test(t, apart_other_depots_are_lent_for_the_same_shard);
+    tcase_add_test(t, apart_a_depot_goes_on_with_the_same_parity);
+    tcase_add_test(t, apart_others_wait_while_a_part_is_there);
+    tcase_add_test(t,
+                   apart_what_was_refused_is_given_back_but_for_anothers_shard);
+    tcase_add_test(t, apart_a_part_gives_way_when_its_depot_cannot_go_on);
     tcase_add_test(t, two_shards_of_one_depot_take_the_places_of_two);
     tcase_add_test(t, a_request_is_for_one_of_the_shards_of_a_depot);
     tcase_add_test(t, what_is_asked_for_again_is_the_same_parity);

@@ -145,6 +145,25 @@ START_TEST(stripes_are_found_from_a_byte_on)
 }
 END_TEST
 
+START_TEST(a_range_is_taken_apart_at_the_edges_of_stripes)
+{
+    struct xd_range r = {900, 1500};
+    const uint64_t edges[] = {1000, 1300, 1450, 1500};
+
+    for (size_t i = 0; i < 4; i++) {
+        const struct xd_range part = xd_stripes_part(&stripes, r);
+
+        ck_assert_uint_eq(part.begin, r.begin);
+        ck_assert_uint_eq(part.end, edges[i]);
+        r.begin = part.end;
+    }
+    r = xd_stripes_part(&stripes, (struct xd_range){1010, 1020});
+    ck_assert_uint_eq(r.end, 1020);
+    r = xd_stripes_part(&stripes, (struct xd_range){10, 20});
+    ck_assert_uint_eq(r.end, 20);
+}
+END_TEST
+
 START_TEST(stripes_are_closed_in_any_order)
 {
     struct xd_coded_run run;
@@ -626,6 +645,7 @@ int main(void)
     tcase_add_test(
         t, a_stripe_is_short_where_all_parity_takes_the_place_of_others);
     tcase_add_test(t, stripes_are_found_from_a_byte_on);
+    tcase_add_test(t, a_range_is_taken_apart_at_the_edges_of_stripes);
     tcase_add_test(t, stripes_are_closed_in_any_order);
     tcase_add_test(t, stripes_are_decoded_once_each_in_the_order_of_time);
     tcase_add_test(t, a_queue_takes_no_more_memory_than_it_has_stripes);
