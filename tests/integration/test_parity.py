@@ -234,11 +234,15 @@ def mixed_up(stripes, *parities):
 
 
 @pytest.mark.parametrize("wrong", [4, 5])
+@pytest.mark.parametrize("together", [False, True])
 def test_where_one_shard_of_parity_is_of_other_data_the_other_is_used(
-        lab, data, stripes, wrong):
+        lab, data, stripes, wrong, together):
     mixed = mixed_up(stripes, wrong)
-    depots = depots_of(lab, mixed, dead=(1,))
-    run = lab.xdownload(write(lab, mixed, depots), "-o", "out")
+    if together:
+        _, manifest = on_one_host(lab, mixed, dead=(1,))
+    else:
+        manifest = write(lab, mixed, depots_of(lab, mixed, dead=(1,)))
+    run = lab.xdownload("-b", "32k", manifest, "-o", "out")
     assert run.rc == 0, run
     assert lab.read("out") == data
 
