@@ -252,6 +252,15 @@ static struct depot_file *enter_locked(struct depot_files *f, int *fd,
     return file;
 }
 
+/* Why there is no descriptor of it: a file that cannot be opened now is not one that is
+ * not there, which clients would give up. */
+static unsigned status_without(int os_errno)
+{
+    return os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM
+               ? MHD_HTTP_SERVICE_UNAVAILABLE
+               : MHD_HTTP_NOT_FOUND;
+}
+
 struct depot_file *files_enter(struct depot_files *f, const char *path,
                                const struct depot_client *c,
                                unsigned *out_status)
@@ -260,7 +269,7 @@ struct depot_file *files_enter(struct depot_files *f, const char *path,
     int fd = tree_open(f->folder, path, &is);
 
     if (fd < 0) {
-        *out_status = MHD_HTTP_NOT_FOUND;
+        *out_status = status_without(errno);
         return NULL;
     }
     pthread_mutex_lock(&f->lock);

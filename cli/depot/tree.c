@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -58,19 +59,24 @@ static int open_below(int folder, char text[PATH_MOST])
                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC |
                                   (is_last ? 0 : O_DIRECTORY));
 
+        const int why = errno;
+
         if (fd < 0 && n_links++ < LINKS_MOST &&
             follow(folder, name, path, text)) {
             path = text;
             continue;
         }
         close(folder);
+        errno = why;
         if (is_last)
             return fd;
         folder = fd;
         path++;
     }
-    if (folder >= 0)
+    if (folder >= 0) {
         close(folder);
+        errno = ENOENT;
+    }
     return -1;
 }
 
@@ -78,6 +84,7 @@ int tree_open(int folder, const char *path, struct stat *out)
 {
     char text[PATH_MOST];
 
+    errno = ENAMETOOLONG;
     if (strlen(path) >= sizeof text)
         return -1;
     strcpy(text, path);
@@ -87,5 +94,6 @@ int tree_open(int folder, const char *path, struct stat *out)
     if (fstat(fd, out) == 0 && S_ISREG(out->st_mode))
         return fd;
     close(fd);
+    errno = ENOENT;
     return -1;
 }

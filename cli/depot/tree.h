@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 
 /* Open the file of that path, "a/b.iso", to read it.  Returns a descriptor, the
- * caller's, and what it is; or -1: there is no such file. */
+ * caller's, and what it is; or -1: there is no such file, or errno is the reason why it
+ * cannot be opened now (EMFILE, ENFILE, ENOMEM). */
 int tree_open(int folder, const char *path, struct stat *out);
 
 #endif

@@ -521,6 +521,18 @@ def test_more_files_than_are_kept_open_are_served(lab, folder):
     assert state["sent_bytes"] == sum(range(271))
 
 
+def test_without_a_descriptor_a_file_is_there_later(depot):
+    """The connection takes one, and the folder; the file finds none."""
+    pid = depot.process.pid
+    was = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    used = set(map(int, os.listdir(f"/proc/{pid}/fd")))
+    free = [fd for fd in range(len(used) + 3) if fd not in used]
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (free[2], was[1]))
+    assert depot.ask("/d.iso")[0].status == 503
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, was)
+    assert depot.ask("/d.iso")[0].status == 200
+
+
 def test_one_client_does_not_hold_all_places(lab, folder):
     for i in range(40):
         with (folder / f"f{i}").open("wb") as f:
