@@ -306,24 +306,36 @@ static int open_own(int folder, const char *path, mode_t mode, bool *out_is_new)
     return fd;
 }
 
-/* What a new file in `folder` is like: its owner, and its mode.  There is no
- * other way to ask for the umask that leaves it alone. */
-static bool look_at_new(int folder, struct stat *out)
+/* A new file in `folder` that nobody sees, or for a moment. */
+static int open_nameless(int folder)
 {
     char name[60];
     struct timespec now;
-    int fd;
-    bool is_seen;
+    int fd = -1;
 
+#ifdef O_TMPFILE /* of which a kill leaves nothing */
+    fd = open_in(folder, ".", O_RDWR | O_TMPFILE);
+#endif
+    if (fd >= 0)
+        return fd;
     clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(name, sizeof name, ".xdownload-%ld-%ld-%ld", (long)getpid(),
              (long)now.tv_sec, now.tv_nsec);
     fd = open_in(folder, name, O_RDWR | O_CREAT | O_EXCL);
-    if (fd < 0)
-        return false;
-    is_seen = fstat(fd, out) == 0;
-    xd_file_close(fd);
-    unlinkat(folder, name, 0);
+    if (fd >= 0)
+        unlinkat(folder, name, 0);
+    return fd;
+}
+
+/* What a new file in `folder` is like: its owner, and its mode.  There is no
+ * other way to ask for the umask that leaves it alone. */
+static bool look_at_new(int folder, struct stat *out)
+{
+    int fd = open_nameless(folder);
+    bool is_seen = fd >= 0 && fstat(fd, out) == 0;
+
+    if (fd >= 0)
+        xd_file_close(fd);
     return is_seen;
 }
 

@@ -63,8 +63,9 @@ def described(lab, depots, contents, proofs):
 def all_are_there(lab, contents):
     for name, data in contents.items():
         assert lab.read(name) == data, name
-    return not [p for p in lab.path("set").iterdir()
-                if p.name not in {n.split("/")[1] for n in contents}]
+    assert {p.name for p in lab.path("set").iterdir()} == \
+        {name.split("/")[1] for name in contents}
+    return True
 
 
 def test_many_files_are_one_download(lab):
