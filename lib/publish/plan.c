@@ -73,7 +73,7 @@ static void count_begun(struct xd_plan *p, bool is_in)
 {
     if (p->group != XD_PLAN_NO_GROUP && p->n > 0 &&
         p->extents[p->n - 1].group == p->group)
-        xd_plan_count(p, p->n - 1, is_in);
+        xd_plan_count_group(p, p->n - 1, is_in);
 }
 
 void xd_plan_use_host(struct xd_plan *p, size_t host, unsigned shard)
@@ -103,6 +103,15 @@ static void unuse_host(struct xd_plan *p, const struct xd_plan_extent *e,
         xd_groups_unuse(&p->groups, e->group, p->hosts[store]);
 }
 
+static void become_piece(struct xd_plan *p, size_t extent)
+{
+    if (p->extents[extent].is_piece)
+        return;
+    xd_plan_count_one(p, extent, false);
+    p->extents[extent].is_piece = true;
+    xd_plan_count_one(p, extent, true);
+}
+
 /* The extent that was added last, and others of its shard, if there are others. */
 static void mark_pieces(struct xd_plan *p)
 {
@@ -111,10 +120,12 @@ static void mark_pieces(struct xd_plan *p)
     for (size_t host = 0; host < p->n_stores; host++)
         last->is_piece |=
             xd_groups_has(&p->groups, last->group, host, last->shard);
-    for (struct xd_plan_extent *e = last;
-         e > p->extents && e[-1].group == last->group; e--) {
-        if (e[-1].shard == last->shard)
-            last->is_piece = e[-1].is_piece = true;
+    for (size_t i = p->n - 1; i > 0 && p->extents[i - 1].group == last->group;
+         i--) {
+        if (p->extents[i - 1].shard != last->shard)
+            continue;
+        last->is_piece = true;
+        become_piece(p, i - 1);
     }
 }
 
@@ -132,13 +143,12 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                     sizeof *p->places) < 0)
         return xd_fail_nomem(err);
     p->places_capacity = p->capacity;
-    count_begun(p, false);
     extents[p->n++] = (struct xd_plan_extent){
         .range = range, .wanted = wanted, .group = p->group, .shard = p->shard};
     if (p->group != XD_PLAN_NO_GROUP && p->shard != XD_SHARD_NONE)
         mark_pieces(p);
     p->n_missing += wanted;
-    xd_plan_count(p, p->n - 1, true);
+    xd_plan_count_one(p, p->n - 1, true);
     return 0;
 }
 
@@ -155,12 +165,12 @@ bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
 
     if (*xd_plan_place(p, extent, store) == XD_PLACE_HELD)
         return false;
-    xd_plan_count(p, extent, false);
+    xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_HELD;
     use_host(p, e, store);
     p->n_missing -= e->n_copies < e->wanted;
     e->n_copies++;
-    xd_plan_count(p, extent, true);
+    xd_plan_count(p, extent, store, true);
     pass_complete(p);
     return true;
 }
@@ -169,9 +179,9 @@ void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
 {
     if (*xd_plan_place(p, extent, store) != XD_PLACE_FREE)
         return;
-    xd_plan_count(p, extent, false);
+    xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_FORBIDDEN;
-    xd_plan_count(p, extent, true);
+    xd_plan_count(p, extent, store, true);
 }
 
 void xd_plan_ready(struct xd_plan *p, size_t n)
@@ -260,13 +270,13 @@ bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
 
     if (extent >= p->n || (!is_put_off && !xd_plan_may_get(p, extent, store)))
         return false;
-    xd_plan_count(p, extent, false);
+    xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_UNDER_WAY;
     p->extents[extent].n_copies += !is_put_off;
     p->n_open += !is_put_off;
     if (!is_put_off)
         use_host(p, &p->extents[extent], store);
-    xd_plan_count(p, extent, true);
+    xd_plan_count(p, extent, store, true);
     pass_complete(p);
     p->stores[store].under_way += xd_range_length(p->extents[extent].range);
     return true;
@@ -305,11 +315,11 @@ void xd_plan_done(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     end(p, extent, store, now);
-    xd_plan_count(p, extent, false);
+    xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_FREE;
     unuse_host(p, &p->extents[extent], store);
     p->extents[extent].n_copies--;
-    xd_plan_count(p, extent, true);
+    xd_plan_count(p, extent, store, true);
     p->n_open--;
     if (extent < p->first)
         p->first = extent;
@@ -327,7 +337,7 @@ static void count_all(struct xd_plan *p, bool is_in)
     for (size_t i = 0; i < p->n; i++)
         if (i == 0 || p->extents[i].group == XD_PLAN_NO_GROUP ||
             p->extents[i].group != p->extents[i - 1].group)
-            xd_plan_count(p, i, is_in);
+            xd_plan_count_group(p, i, is_in);
 }
 
 void xd_plan_drop(struct xd_plan *p, size_t store)

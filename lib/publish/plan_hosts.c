@@ -125,28 +125,73 @@ bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store)
     return e->n_copies < e->wanted && xd_plan_is_free(p, extent, store);
 }
 
-static void count_one(struct xd_plan *p, size_t extent, bool is_in)
+static void count_at(struct xd_plan *p, size_t extent, size_t store, bool is_in)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
-    const uint64_t missing = xd_plan_missing_of(e),
-                   length = xd_range_length(e->range);
+    const uint64_t length = xd_range_length(e->range);
+
+    p->visits++;
+    if (xd_plan_missing_of(e) > 0 && xd_plan_is_free(p, extent, store))
+        p->stores[store].unsent += is_in ? length : -length;
+}
+
+void xd_plan_count_one(struct xd_plan *p, size_t extent, bool is_in)
+{
+    const uint64_t missing = xd_plan_missing_of(&p->extents[extent]);
 
     p->unsent += is_in ? missing : -missing;
     for (size_t i = 0; missing > 0 && i < p->n_stores; i++)
-        if (xd_plan_is_free(p, extent, i))
-            p->stores[i].unsent += is_in ? length : -length;
+        count_at(p, extent, i, is_in);
 }
 
-void xd_plan_count(struct xd_plan *p, size_t extent, bool is_in)
+static size_t first_of_group(const struct xd_plan *p, size_t extent)
+{
+    const size_t group = p->extents[extent].group;
+
+    while (extent > 0 && p->extents[extent - 1].group == group)
+        extent--;
+    return extent;
+}
+
+void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in)
 {
     const size_t group = p->extents[extent].group;
 
     if (group == XD_PLAN_NO_GROUP) {
-        count_one(p, extent, is_in);
+        xd_plan_count_one(p, extent, is_in);
         return;
     }
-    while (extent > 0 && p->extents[extent - 1].group == group)
-        extent--;
-    for (; extent < p->n && p->extents[extent].group == group; extent++)
-        count_one(p, extent, is_in);
+    for (size_t i = first_of_group(p, extent);
+         i < p->n && p->extents[i].group == group; i++)
+        xd_plan_count_one(p, i, is_in);
+}
+
+/* What a store may get of extents that are no pieces, but of one of them. */
+static void count_others(struct xd_plan *p, size_t extent, size_t store,
+                         bool is_in)
+{
+    const size_t group = p->extents[extent].group;
+
+    for (size_t i = first_of_group(p, extent);
+         i < p->n && p->extents[i].group == group; i++)
+        if (i != extent && !p->extents[i].is_piece)
+            count_at(p, i, store, is_in);
+}
+
+/* Of the other extents of its group only what that host may get changes: a wide code
+ * has many.  What is so of a piece depends on all hosts. */
+void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in)
+{
+    const size_t group = p->extents[extent].group;
+
+    xd_plan_count_one(p, extent, is_in);
+    if (group == XD_PLAN_NO_GROUP)
+        return;
+    for (size_t i = first_of_group(p, extent);
+         i < p->n && p->extents[i].group == group; i++)
+        if (i != extent && p->extents[i].is_piece)
+            xd_plan_count_one(p, i, is_in);
+    for (size_t i = 0; i < p->n_stores; i++)
+        if (p->hosts[i] == p->hosts[store])
+            count_others(p, extent, i, is_in);
 }

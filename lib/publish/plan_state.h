@@ -48,6 +48,7 @@ struct xd_plan {
     size_t n_missing; /* copies */
     uint64_t unsent;  /* bytes of the copies that are missing, not under way */
     size_t n_open;    /* under way, and put off */
+    size_t visits;    /* of extents at stores; for tests */
     size_t first;     /* of those before none is missing */
 
     size_t *by_begin; /* extents, once all are known: they need not be added in
@@ -81,9 +82,12 @@ bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store);
 /* Whether each host that is left has to take an extent of that group. */
 bool xd_plan_needs_all(const struct xd_plan *p, size_t extent);
 
-/* What is unsent of the extent, and of its group, is in the sums, or out of them: out
- * before anything changes there, and in again after it. */
-void xd_plan_count(struct xd_plan *p, size_t extent, bool is_in);
+/* What is unsent of the extent, and what of the others of its group changes with what
+ * the store has of it, is in the sums, or out of them: out before that changes, and in
+ * again after it.  Or what is unsent of one extent alone; or of all its group. */
+void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in);
+void xd_plan_count_one(struct xd_plan *p, size_t extent, bool is_in);
+void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in);
 
 /* plan_next.c: bytes per second; 0: not known. */
 double xd_plan_rate(struct xd_plan_store *s, xd_usec now);

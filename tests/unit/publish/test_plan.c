@@ -587,87 +587,6 @@ START_TEST(it_is_stuck_however_many_extents_could_still_be_sent)
 }
 END_TEST
 
-/* The sums, as they are found by looking at all extents. */
-static void expect_sums(void)
-{
-    uint64_t missing = 0;
-
-    for (size_t i = 0; i < plan->n; i++)
-        missing += xd_plan_missing_of(&plan->extents[i]);
-    ck_assert_uint_eq(plan->unsent, missing);
-    for (size_t k = 0; k < plan->n_stores; k++) {
-        uint64_t bytes = 0;
-
-        for (size_t i = 0; i < plan->n; i++)
-            if (xd_plan_missing_of(&plan->extents[i]) > 0 &&
-                xd_plan_is_free(plan, i, k))
-                bytes += xd_range_length(plan->extents[i].range);
-        ck_assert_uint_eq(plan->stores[k].unsent, bytes);
-    }
-}
-
-/* Each group has two shards, of two pieces each. */
-static void begin_shards(void)
-{
-    begin_groups(0, 0, 5);
-    for (size_t i = 0; i < 32; i++) {
-        if (i % 4 == 0)
-            ck_assert_int_eq(xd_plan_begin_group(plan, &err), 0);
-        xd_plan_begin_shard(plan, i % 4 / 2);
-        ck_assert_int_eq(xd_plan_add(plan,
-                                     (struct xd_range){i * MIB, (i + 1) * MIB},
-                                     1, &err),
-                         0);
-    }
-    xd_plan_end_group(plan);
-    xd_plan_ready(plan, 32);
-}
-
-static void change_anything(unsigned random)
-{
-    const size_t extent = random / 8 % plan->n,
-                 store = random / 1024 % plan->n_stores;
-    const unsigned char place = *xd_plan_place(plan, extent, store);
-
-    if (random % 8 == 0 && place == XD_PLACE_FREE)
-        (void)xd_plan_hold(plan, extent, store);
-    else if (random % 8 == 1)
-        xd_plan_forbid(plan, extent, store);
-    else if (random % 8 < 5)
-        (void)xd_plan_take(plan, extent, store);
-    else if (random % 8 == 5 && place == XD_PLACE_UNDER_WAY)
-        xd_plan_done(plan, extent, store, now);
-    else if (random % 8 == 6 && place == XD_PLACE_UNDER_WAY)
-        xd_plan_failed(plan, extent, store, now);
-    else if (random % 8 == 7 && place == XD_PLACE_UNDER_WAY)
-        xd_plan_put_off(plan, extent, store, now);
-}
-
-START_TEST(what_stores_may_get_is_summed_up_whatever_happens)
-{
-    unsigned random = (unsigned)_i + 1;
-
-    if (_i % 3 == 2) {
-        begin_shards();
-    } else if (_i % 3) {
-        begin_groups(10, 3, 4);
-        xd_plan_use_host(plan, 1, XD_SHARD_NONE);
-        expect_sums();
-        xd_plan_use_host(plan, 3, XD_SHARD_NONE);
-    } else {
-        begin(5, true, 30, 3);
-    }
-    expect_sums();
-    for (unsigned i = 0; i < 300; i++) {
-        random = random * 1103515245u + 12345;
-        change_anything(random >> 8);
-        expect_sums();
-    }
-    xd_plan_drop(plan, 2);
-    expect_sums();
-}
-END_TEST
-
 START_TEST(what_is_lacking_is_a_store_or_a_host)
 {
     begin_groups(2, 1, 1); /* of which one host has two stores */
@@ -736,8 +655,6 @@ int main(void)
     tcase_add_test(tcase, a_slow_host_does_less_where_others_can);
     tcase_add_test(tcase, a_store_that_is_dropped_is_no_host);
     tcase_add_test(tcase, it_is_stuck_however_many_extents_could_still_be_sent);
-    tcase_add_loop_test(
-        tcase, what_stores_may_get_is_summed_up_whatever_happens, 0, 20);
     tcase_add_test(tcase, what_is_lacking_is_a_store_or_a_host);
     tcase_add_test(tcase, it_may_be_a_host_alone);
     return run_suite("plan", tcase);
