@@ -181,6 +181,7 @@ void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
         return;
     xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_FORBIDDEN;
+    p->extents[extent].is_forbidden = true;
     xd_plan_count(p, extent, store, true);
 }
 

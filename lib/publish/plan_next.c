@@ -117,12 +117,12 @@ static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
  * the other stores that may have them can send.  So a slow store takes what a fast
  * one has, and leaves to that what it has not.
  */
-static double need(const struct xd_plan *p, size_t extent, size_t store,
-                   xd_usec now)
+static double need(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
     double others = 1; /* byte per second */
 
+    p->visits += p->n_stores;
     for (size_t i = 0; i < p->n_stores; i++) {
         struct xd_plan_store *s = &p->stores[i];
 
@@ -140,11 +140,22 @@ static size_t looked_at_to(const struct xd_plan *p, size_t end)
     return end;
 }
 
-static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
+/* Whether `e` cannot need the store more than the other does, of which it may be sent
+ * each: all other stores that may have the other may have this one. */
+static bool needs_no_more(const struct xd_plan_extent *e,
+                          const struct xd_plan_extent *other)
+{
+    return e->group != XD_PLAN_NO_GROUP && e->group == other->group &&
+           e->wanted - e->n_copies <= other->wanted - other->n_copies &&
+           !e->is_piece && !e->is_forbidden;
+}
+
+static size_t choose(struct xd_plan *p, size_t store, xd_usec now)
 {
     const size_t end = looked_at_to(p, p->n_ready);
+    const struct xd_plan_extent *before = NULL; /* which was looked at */
     size_t best = XD_PLAN_NONE;
-    double most = 0;
+    double much, most = 0;
 
     for (size_t i = p->first; i < end; i++) {
         if (!xd_plan_may_get(p, i, store))
@@ -152,8 +163,14 @@ static size_t choose(const struct xd_plan *p, size_t store, xd_usec now)
         if (!p->stripes) {
             if (!stands_by(p, i, store))
                 return i;
-        } else if (need(p, i, store, now) > most) {
-            most = need(p, i, store, now);
+            continue;
+        }
+        if (before && needs_no_more(&p->extents[i], before))
+            continue; /* a wide code has many shards that are alike */
+        before = &p->extents[i];
+        much = need(p, i, store, now);
+        if (much > most) {
+            most = much;
             best = i;
         }
     }

@@ -22,6 +22,7 @@ struct xd_plan_extent {
     size_t group;              /* or XD_PLAN_NO_GROUP */
     unsigned shard;            /* of that */
     bool is_piece;             /* some of the shard may be elsewhere */
+    bool is_forbidden;         /* to a store */
 };
 
 #define XD_PLAN_NO_GROUP SIZE_MAX

@@ -117,8 +117,10 @@ static void begin_any(int which)
 {
     if (which == 0) {
         begin(5, false);
-        for (unsigned i = 0; i < 30; i++)
+        for (unsigned i = 0; i < 30; i++) {
             add(3);
+            (void)xd_plan_hold(plan, i, 4 - i % 5);
+        }
     } else if (which == 1) {
         begin_groups(10, 3, 5);
         xd_plan_use_host(plan, 1, XD_SHARD_NONE);
@@ -173,6 +175,76 @@ START_TEST(what_stores_may_get_is_summed_up_whatever_happens)
 }
 END_TEST
 
+/* ---- which extent is next ---- */
+
+/* How much extent `i` needs the store: the copies that it wants, against the rates of
+ * the others that may have it. */
+static double need(size_t i, size_t store)
+{
+    const struct xd_plan_extent *e = &plan->extents[i];
+    double others = 1;
+
+    for (size_t k = 0; k < plan->n_stores; k++)
+        if (k != store && !plan->stores[k].is_dropped &&
+            xd_plan_is_free(plan, i, k))
+            others += plan->stores[k].known;
+    return (double)(e->wanted - e->n_copies) / others;
+}
+
+static size_t most_in_need(size_t store)
+{
+    size_t best = XD_PLAN_NONE;
+    double most = 0;
+
+    for (size_t i = 0; i < plan->n; i++)
+        if (xd_plan_may_get(plan, i, store) && need(i, store) > most) {
+            most = need(i, store);
+            best = i;
+        }
+    return best;
+}
+
+/* A store may be too slow for it. */
+START_TEST(the_next_extent_is_that_which_needs_the_store_most)
+{
+    unsigned random = (unsigned)_i + 1, n = 0;
+
+    begin_any(_i % 4);
+    for (unsigned i = 0; i < 100; i++) {
+        const size_t store = next_random(&random) % plan->n_stores;
+        const size_t best = most_in_need(store);
+        const size_t next = xd_plan_next(plan, store, NOW);
+
+        if (next != XD_PLAN_NONE) {
+            ck_assert_uint_eq(next, best);
+            n++;
+            xd_plan_failed(plan, next, store, NOW);
+            plan->stores[store].known = 1000 + 7 * (double)store;
+        }
+        change_anything(next_random(&random));
+    }
+    ck_assert_uint_gt(n, 20);
+}
+END_TEST
+
+/* Of two pieces each has a copy on one of two hosts that have a third: the piece which
+ * the slower one lacks is next. */
+START_TEST(pieces_of_a_shard_need_a_store_more_or_less)
+{
+    begin(5, true);
+    begin_group();
+    xd_plan_begin_shard(plan, 0);
+    for (unsigned i = 0; i < 3; i++)
+        add(3);
+    for (size_t store = 0; store < 3; store++)
+        (void)xd_plan_hold(plan, 2, store);
+    (void)xd_plan_hold(plan, 0, 1);
+    (void)xd_plan_hold(plan, 1, 2);
+    plan->stores[0].known = 10000;
+    ck_assert_uint_eq(xd_plan_next(plan, 0, NOW), 1);
+}
+END_TEST
+
 /* ---- what a wide code costs ---- */
 
 static void add_wide_group(void)
@@ -207,6 +279,19 @@ START_TEST(an_extent_that_is_taken_changes_its_group_at_its_host)
 }
 END_TEST
 
+/* The first stripes are looked at, each once at all stores; and what is taken is
+ * counted. */
+START_TEST(shards_that_are_alike_are_looked_at_once)
+{
+    begin(WIDE, true);
+    for (unsigned i = 0; i < 8; i++)
+        add_wide_group();
+    plan->visits = 0;
+    ck_assert_uint_eq(xd_plan_next(plan, 3, NOW), 0);
+    ck_assert_uint_le(plan->visits, 5 * WIDE + 2 * (WIDE + WIDE));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("plan_wide");
@@ -214,8 +299,12 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_loop_test(
         tcase, what_stores_may_get_is_summed_up_whatever_happens, 0, 28);
+    tcase_add_loop_test(
+        tcase, the_next_extent_is_that_which_needs_the_store_most, 0, 28);
+    tcase_add_test(tcase, pieces_of_a_shard_need_a_store_more_or_less);
     tcase_add_test(tcase, an_extent_that_is_added_is_counted_alone);
     tcase_add_test(tcase,
                    an_extent_that_is_taken_changes_its_group_at_its_host);
+    tcase_add_test(tcase, shards_that_are_alike_are_looked_at_once);
     return run_suite("plan_wide", tcase);
 }
