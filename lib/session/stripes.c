@@ -256,20 +256,24 @@ struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
     while (has_moved && !xd_range_is_empty(r)) {
         has_moved = false;
         for (size_t i = 0; i < o->n_runs; i++) {
-            const struct xd_range run = run_in(shape, number, &o->runs[i]);
+            struct xd_range run;
 
-            if (o->runs[i].parity != parity || run.begin > r.begin ||
-                run.end <= r.begin)
+            if (o->runs[i].parity != parity) /* a wide code has many */
+                continue;
+            run = run_in(shape, number, &o->runs[i]);
+            if (run.begin > r.begin || run.end <= r.begin)
                 continue;
             r.begin = run.end;
             has_moved = true;
         }
     }
     for (size_t i = 0; i < o->n_runs; i++) {
-        const struct xd_range run = run_in(shape, number, &o->runs[i]);
+        struct xd_range run;
 
-        if (o->runs[i].parity == parity && run.begin > r.begin &&
-            run.begin < r.end)
+        if (o->runs[i].parity != parity)
+            continue;
+        run = run_in(shape, number, &o->runs[i]);
+        if (run.begin > r.begin && run.begin < r.end)
             r.end = run.begin;
     }
     if (r.begin > r.end)
