@@ -80,11 +80,17 @@ static bool are_equal(struct xd_span a, struct xd_span b)
 }
 
 /* A host is known by the number of the first store that is on it: that of `host`, or
- * n_workers. */
+ * n_workers.  The name of a store's own host is no bucket of another's. */
 static size_t find_host(const struct xd_upload *u, struct xd_span host)
 {
     size_t i = 0;
 
+    while (i < u->n_workers &&
+           !are_equal(xd_store_host(u->workers[i].store), host))
+        i++;
+    if (i < u->n_workers)
+        return i;
+    i = 0;
     while (i < u->n_workers && !xd_store_is_on(u->workers[i].store, host))
         i++;
     return i;

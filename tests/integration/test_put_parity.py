@@ -177,6 +177,23 @@ def test_a_bucket_with_a_host_of_its_own_is_on_that_of_its_endpoint(lab):
         assert "are on 0 such" in run.err
 
 
+@pytest.mark.parametrize("order", [0, 1])
+def test_a_store_with_a_longer_name_is_no_bucket_of_an_endpoint(lab, order):
+    """Whichever is given first."""
+    data = source(lab, MIB + 1)
+    with S3Depot(bucket="bucket") as s3, StoreDepot() as store:
+        lab.environment |= {
+            "AWS_ENDPOINT_URL_S3": s3.endpoint.replace("127.0.0.1",
+                                                       "localhost"),
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+        words = [["--to", "s3://bucket/a"],
+                 ["--to", store.url.replace("127.0.0.1", "files.localhost")]]
+        run = put(lab, [], *words[order], *words[1 - order], "--code", "1+1")
+        assert run.rc == 0, run.err
+        assert sum(map(len, store.objects.values())) == len(data)
+
+
 # ---- what was begun ----
 
 def test_an_upload_that_is_killed_goes_on(lab):
