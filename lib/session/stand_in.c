@@ -111,18 +111,32 @@ static void lend_but_asked(struct xd_stripes *s, size_t stripe, unsigned depot,
     }
 }
 
-/* That the depot cannot be asked for `rest`, but where it has other parity, or is
- * asked with that. */
-static void lend_used(struct xd_stripes *s, size_t stripe, unsigned depot,
+static bool has_other(const struct xd_stripes *s, size_t stripe, unsigned depot,
+                      unsigned parity)
+{
+    struct xd_parity_holder h = {0};
+
+    while (s->ops->next_holder(s->world, stripe, &h))
+        if (h.depot == depot && h.parity != parity)
+            return true;
+    return false;
+}
+
+/* That the depot cannot be asked for `rest`, but where its parity is unused, or other
+ * parity if it has some, or where it is asked with that.  Of a wide code this is asked
+ * for many shards: most depots have one shard of parity. */
+static void lend_used(struct xd_stripes *s, size_t stripe,
+                      const struct xd_parity_holder *h, bool has_more,
                       struct xd_range rest)
 {
     unsigned parity;
 
     while (!xd_range_is_empty(rest)) {
         const struct xd_range gap =
-            next_of_depot(s, stripe, depot, rest, &parity);
+            has_more ? next_of_depot(s, stripe, h->depot, rest, &parity)
+                     : xd_stripes_next_unused(s, stripe, h->parity, rest);
 
-        lend_but_asked(s, stripe, depot,
+        lend_but_asked(s, stripe, h->depot,
                        (struct xd_range){rest.begin, gap.begin});
         rest.begin = gap.end;
     }
@@ -137,6 +151,7 @@ static void report_others(struct xd_stripes *s, size_t stripe,
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
     struct xd_parity_holder h = {0};
+    bool has_more;
     unsigned own;
     const struct xd_range shard = xd_stripes_shard(shape, r.begin, &own);
 
@@ -147,13 +162,14 @@ static void report_others(struct xd_stripes *s, size_t stripe,
                           is_lent ? s->ops->lend : s->ops->give_back);
         if (h.parity != run->parity)
             continue;
+        has_more = is_lent && has_other(s, stripe, h.depot, h.parity);
         for (unsigned i = 0; i < shape->k; i++) {
             const struct xd_range beside = xd_stripes_beside(shape, i, r);
 
             if (i == own || xd_range_is_empty(beside))
                 continue;
             if (is_lent)
-                lend_used(s, stripe, h.depot, beside);
+                lend_used(s, stripe, &h, has_more, beside);
             else if (!is_anothers(s, stripe, xd_stripes_data(shape, i),
                                   h.depot))
                 s->ops->give_back(s->world, h.depot, beside);

@@ -19,6 +19,9 @@ static struct xd_pieces pieces;
 static unsigned parity[4];
 static unsigned lost; /* shards of data that no depot holds, likewise */
 
+/* How often all depots with parity were walked over. */
+static unsigned n_walks;
+
 /* What was reported: each a letter, the depot, and the range. */
 static struct xd_text reports;
 
@@ -46,6 +49,7 @@ static bool next_holder(const void *world, size_t stripe,
             if (parity[h->depot] >> h->parity & 1)
                 return true;
         }
+    n_walks++;
     return false;
 }
 
@@ -579,6 +583,21 @@ START_TEST(what_is_left_of_a_depot_that_lost_one_shard_can_be_asked_for)
 }
 END_TEST
 
+START_TEST(a_wide_stripe_has_its_depots_walked_over_no_more_often)
+{
+    ck_assert(begin(0, 0, 1000, 1010));
+    n_walks = 0;
+    ck_assert(begin(1, 1, 1010, 1020));
+    const unsigned n = n_walks;
+
+    stripes.list[1] = (struct xd_stripe_shape){{1300, 1600}, 10, 30, 32};
+    ck_assert(begin(2, 0, 1300, 1310));
+    n_walks = 0;
+    ck_assert(begin(3, 1, 1310, 1320));
+    ck_assert_uint_eq(n_walks, n);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("stand_in");
@@ -612,5 +631,6 @@ int main(void)
     tcase_add_test(t, what_is_in_another_place_does_not_begin);
     tcase_add_test(
         t, what_is_left_of_a_depot_that_lost_one_shard_can_be_asked_for);
+    tcase_add_test(t, a_wide_stripe_has_its_depots_walked_over_no_more_often);
     return run_suite("stand_in", t);
 }
