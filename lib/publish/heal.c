@@ -77,6 +77,7 @@ bool xd_heal_count(struct xd_heal *h, size_t extent)
 
 void xd_heal_fini(struct xd_heal *h)
 {
+    xd_rangeset_fini(&h->waiting);
     xd_free(h->bad);
     xd_free(h->dropped);
     xd_free(h->bad_parity);

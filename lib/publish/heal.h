@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <xdownload/error.h>
 
+#include "base/range.h"
+
 struct xd_model_file;
 struct xd_model_stripe;
 struct xd_model_shard;
@@ -35,7 +37,9 @@ struct xd_heal {
     bool *lost; /* of each of them: whether some of its bytes are lost; */
     bool *no_copy; /* or no depot has a good copy of them, though parity may
                       restore them */
-    size_t n, capacity; /* items */
+    struct xd_rangeset waiting; /* what an earlier run has made of these bytes
+                                   stands for bad replicas (heal_again.h) */
+    size_t n, capacity;         /* items */
 };
 
 /* For all replicas of `file`, of which none is bad so far.  To be released with fini(),

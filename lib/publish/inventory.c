@@ -327,6 +327,18 @@ bool xd_inventory_is_own(const struct xd_inventory *b, const char *manage)
     return manage && xd_inventory_notes_is_own(&b->notes, manage);
 }
 
+bool xd_inventory_has_named(const struct xd_inventory *b, const char *manage)
+{
+    return manage && xd_inventory_notes_has_named(&b->notes, manage);
+}
+
+int xd_inventory_rename(struct xd_inventory *b, struct xd_error *err)
+{
+    return xd_inventory_notes_keep(&b->notes, &b->there->files[0])
+               ? 0
+               : xd_fail_nomem(err);
+}
+
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
                                              size_t i, uint64_t *out_begin)
 {

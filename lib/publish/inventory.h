@@ -17,8 +17,9 @@
  *     name HEX            with which the names of all objects begin
  *     extent BYTES        their length
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
- *     made MANAGE         an object of IBP in the manifest that this upload has made, of
- *                         which its name does not tell; where there is no stamp
+ *     made MANAGE         an object in the manifest that this upload has made, of which
+ *                         its name does not tell: of IBP, and those that it has made by
+ *                         another name; where there is no stamp
  *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent, or was
  *                         and may come to be there: where it begins in the line of
  *                         the upload (upload_line.h), and its names ("-": none)
@@ -90,6 +91,13 @@ bool xd_inventory_is_unfinished(const struct xd_inventory *b,
 
 /* Whether that upload has made the object, which the manifest names. */
 bool xd_inventory_is_own(const struct xd_inventory *b, const char *manage);
+
+/* Whether that upload has given the object its name, which is no other's. */
+bool xd_inventory_has_named(const struct xd_inventory *b, const char *manage);
+
+/* This upload goes on from that one, and names its objects otherwise: what that one
+ * has made stays its own.  Errors: NOMEM. */
+int xd_inventory_rename(struct xd_inventory *b, struct xd_error *err);
 
 /* It is of this upload from now on: of the manifest that is there, or, if `anew`,
  * of a new file.  Errors: NOMEM. */

@@ -13,10 +13,10 @@
 
 /* ---- objects that were made ---- */
 
-/* Whether its name is the depot's. */
-static bool is_nameless(const char *manage)
+/* Whether the name of an upload's objects is in this one's; no depot of IBP takes it. */
+static bool has_name(const char *manage, const char *name)
 {
-    return manage && strncmp(manage, "ibp:", strlen("ibp:")) == 0;
+    return name[0] != '\0' && strstr(manage, name) != NULL;
 }
 
 /* False: there is no memory. */
@@ -168,7 +168,7 @@ bool xd_inventory_notes_read(struct xd_inventory_notes *notes, const char *s)
     return !is_bad;
 }
 
-/* Names of objects of IBP do not tell which upload has made them. */
+/* Those whose names do not tell which upload has made them stay its own. */
 bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes)
 {
     bool is_done = true;
@@ -176,7 +176,7 @@ bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes)
     for (size_t i = 0; i < notes->n_made; i++) {
         struct xd_object *o = &notes->made[i].object;
 
-        if (is_nameless(o->manage))
+        if (o->manage && !has_name(o->manage, notes->noted.name))
             is_done &= add_own(notes, xd_span_of(o->manage));
         xd_object_fini(o);
     }
@@ -185,23 +185,51 @@ bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes)
     return is_done;
 }
 
+bool xd_inventory_notes_has_named(const struct xd_inventory_notes *notes,
+                                  const char *manage)
+{
+    return has_name(manage, notes->noted.name);
+}
+
 bool xd_inventory_notes_is_own(const struct xd_inventory_notes *notes,
                                const char *manage)
 {
-    if (!is_nameless(manage))
-        return notes->noted.name[0] != '\0' &&
-               strstr(manage, notes->noted.name) != NULL;
-    return notes->n_own > 0 && bsearch(&manage, notes->own, notes->n_own,
-                                       sizeof *notes->own, by_text) != NULL;
+    return has_name(manage, notes->noted.name) ||
+           (notes->n_own > 0 && bsearch(&manage, notes->own, notes->n_own,
+                                        sizeof *notes->own, by_text) != NULL);
 }
 
-static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes)
+static bool keep(struct xd_inventory_notes *notes, const char *manage)
+{
+    return !manage || !has_name(manage, notes->noted.name) ||
+           add_own(notes, xd_span_of(manage));
+}
+
+bool xd_inventory_notes_keep(struct xd_inventory_notes *notes,
+                             const struct xd_model_file *f)
+{
+    bool is_done = true;
+
+    for (size_t i = 0; i < xd_model_n_replicas(f); i++)
+        is_done &= keep(notes, xd_model_manage(f, i));
+    for (size_t i = 0; i < f->rare->n_stripes; i++)
+        for (size_t k = 0; k < f->rare->stripes[i].n_replicas; k++)
+            is_done &= keep(notes, f->rare->stripes[i].replicas[k].manage);
+    sort_own(notes);
+    return is_done;
+}
+
+static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes,
+                      const char *name)
 {
     for (size_t i = 0; i < notes->n_own; i++)
         xd_text_addf(t, "made %s\n", notes->own[i]);
-    for (size_t i = 0; i < notes->n_made; i++)
-        if (is_nameless(notes->made[i].object.manage))
-            xd_text_addf(t, "made %s\n", notes->made[i].object.manage);
+    for (size_t i = 0; i < notes->n_made; i++) {
+        const char *manage = notes->made[i].object.manage;
+
+        if (manage && !has_name(manage, name))
+            xd_text_addf(t, "made %s\n", manage);
+    }
 }
 
 char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
@@ -217,7 +245,7 @@ char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
     if (!notes->drops && note->stamp[0] != '\0')
         xd_text_addf(&t, "stamp %s\n", note->stamp);
     else if (!notes->drops)
-        write_own(&t, notes);
+        write_own(&t, notes, note->name);
     for (size_t i = 0; i < notes->n_pending; i++)
         xd_pending_write(&t, &notes->pending[i]);
     if (t.failed)

@@ -39,6 +39,15 @@ bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes);
 bool xd_inventory_notes_is_own(const struct xd_inventory_notes *notes,
                                const char *manage);
 
+/* Whether that upload has given it the name that it has. */
+bool xd_inventory_notes_has_named(const struct xd_inventory_notes *notes,
+                                  const char *manage);
+
+/* Those of the file that it has named are its own, whatever their name.  False: no
+ * memory. */
+bool xd_inventory_notes_keep(struct xd_inventory_notes *notes,
+                             const struct xd_model_file *f);
+
 /* One that is pending: it is added, NULL without memory; found, at n_pending if there is
  * none; and ended, which returns whether it was. */
 struct xd_pending_object *xd_inventory_notes_add(

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "manifest/edit.h"
 #include "manifest/parity.h"
+#include "publish/heal_again.h"
 #include "publish/make_copies.h"
 #include "publish/make_parity.h"
 #include "publish/make_upload.h"
@@ -87,13 +88,14 @@ static int find_bad(struct xd_upload *u, const struct xd_audit *a,
     return 0;
 }
 
+/* Those that are to be replaced. */
 static unsigned count_bad(const struct xd_heal *h,
                           const struct xd_model_extent *e)
 {
     unsigned n = 0;
 
     for (size_t k = 0; k < e->n_replicas; k++)
-        n += h->bad[e->first_replica + k];
+        n += h->bad[e->first_replica + k] && !h->dropped[e->first_replica + k];
     return n;
 }
 
@@ -237,7 +239,7 @@ static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
     return rc;
 }
 
-/* Its replicas that are bad. */
+/* Its replicas that are to be replaced. */
 static unsigned count_bad_parity(const struct xd_heal *h,
                                  const struct xd_model_stripe *s,
                                  const struct xd_model_shard *shard)
@@ -245,7 +247,8 @@ static unsigned count_bad_parity(const struct xd_heal *h,
     unsigned n = 0;
 
     for (size_t i = 0; i < shard->n_replicas; i++)
-        n += h->bad_parity[s->first_place + shard->first_replica + i];
+        n += h->bad_parity[s->first_place + shard->first_replica + i] &&
+             !h->dropped_parity[s->first_place + shard->first_replica + i];
     return n;
 }
 
@@ -404,11 +407,10 @@ static int count_good(struct xd_upload *u, const struct xd_audit *a,
         for (size_t k = 0; k < e->n_replicas; k++) {
             const size_t place = e->first_replica + k;
 
-            there[place] = (struct xd_there){
-                .is_there = !h->bad[place],
-                .counts = goes_on && is_usable(a, i, k) &&
-                          xd_inventory_is_own(u->inventory,
-                                              xd_model_manage(h->file, place))};
+            there[place] =
+                (struct xd_there){.is_there = !h->bad[place],
+                                  .counts = goes_on && is_usable(a, i, k) &&
+                                            xd_heal_stands(u, i, place)};
         }
     }
     rc = xd_upload_count_replicas(u, h->file, there, err);
@@ -442,7 +444,7 @@ static void count_shard(struct xd_upload *u, const struct xd_audit *a,
         const size_t store = xd_upload_store_of_parity(u, r);
 
         if (store < u->n_workers &&
-            xd_inventory_is_own(u->inventory, r->manage) &&
+            xd_heal_stands_parity(u, of->stripe, shard, i) &&
             is_usable_shard(a, stripe, shard->number, i))
             xd_upload_count_extent(u, item, shard->sha256, store);
     }
@@ -471,6 +473,8 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
         rc = find_bad(u, a, err);
     if (rc == 0)
         rc = find_lost(&u->heal, a, err);
+    if (rc == 0 && goes_on)
+        rc = xd_heal_go_on(u, err);
     if (rc == 0)
         rc = make_good(u, a, &good, err);
     if (rc == 0)

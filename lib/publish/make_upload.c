@@ -279,14 +279,21 @@ int xd_upload_open(struct xd_upload *u, const struct xd_upload_wish *wish,
     return rc;
 }
 
-int xd_upload_make_note(struct xd_upload *u, uint64_t extent_bytes,
-                        struct xd_error *err)
+int xd_upload_make_name(struct xd_upload *u, struct xd_error *err)
 {
     unsigned char bits[(XD_INVENTORY_NAME_SIZE - 1) / 2];
-    int rc = xd_random_fill(bits, sizeof bits, err);
+    const int rc = xd_random_fill(bits, sizeof bits, err);
 
     for (size_t i = 0; rc == 0 && i < sizeof bits; i++)
         snprintf(u->note.name + 2 * i, 3, "%02x", bits[i]);
+    return rc;
+}
+
+int xd_upload_make_note(struct xd_upload *u, uint64_t extent_bytes,
+                        struct xd_error *err)
+{
+    const int rc = xd_upload_make_name(u, err);
+
     u->note.extent_bytes = extent_bytes;
     snprintf(u->note.stamp, sizeof u->note.stamp, "%s",
              xd_origin_stamp(u->origin));

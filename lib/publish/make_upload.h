@@ -34,6 +34,9 @@ int xd_upload_open(struct xd_upload *u, const struct xd_upload_wish *wish,
                    struct xd_error *err);
 
 /* A new name for its objects.  Errors: IO, NOMEM. */
+int xd_upload_make_name(struct xd_upload *u, struct xd_error *err);
+
+/* What is noted of it, with such a name.  Errors: likewise. */
 int xd_upload_make_note(struct xd_upload *u, uint64_t extent_bytes,
                         struct xd_error *err);
 

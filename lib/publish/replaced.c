@@ -46,13 +46,14 @@ static int note(struct xd_replaced *r, const char *manage, uint64_t begin,
     return xd_inventory_set_pending(r->upload->inventory, begin, o, err);
 }
 
-/* What managed one that is dropped, if it was placed by an upload of ours, and nothing
- * that stays needs it. */
+/* What managed one that is dropped, if it was placed by an upload of ours, but not by
+ * this one, and nothing that stays needs it. */
 static int note_dropped(struct xd_replaced *r,
                         const struct xd_object_names *kept, const char *manage,
                         uint64_t begin, struct xd_error *err)
 {
     if (!manage || !xd_is_of_upload(manage) ||
+        strstr(manage, r->upload->note.name) ||
         xd_object_names_have(kept, manage) || has_job(r, manage))
         return 0;
     return note(r, manage, begin, err);

@@ -140,7 +140,8 @@ START_TEST(what_an_upload_has_made_is_its_own)
         ck_assert_int_eq(xd_inventory_is_own(inventory, ibp[1].manage), i == 1);
     }
     ck_assert(xd_inventory_is_own(inventory, own));
-    ck_assert(!xd_inventory_is_own(inventory, objects[0].manage));
+    ck_assert(xd_inventory_is_own(inventory, objects[0].manage));
+    ck_assert(!xd_inventory_is_own(inventory, "https://a.example/d/o-1"));
     ck_assert(
         !xd_inventory_is_own(inventory, "ibp://d.example:6714/1/3/MANAGE"));
     ck_assert(!xd_inventory_is_own(inventory, NULL));
