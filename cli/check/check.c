@@ -186,18 +186,20 @@ static int conclude_heal(const struct checking *c, const struct left *left)
                : STATUS_COMPLETE;
 }
 
-/* What cannot be used is replaced, as far as there is a good copy. */
+/* What cannot be used is replaced, as far as there is a good copy; and a heal that was
+ * broken off comes to its end, though nothing may be left to replace. */
 static int heal(const struct checking *c)
 {
     struct xd_file file = {.struct_size = sizeof file};
     const char *path = c->args->inputs[0];
     const struct left left = what_is_left(c);
+    const bool goes_on = xd_upload_has_heal(path);
     int status = STATUS_COMPLETE;
 
     if (xd_manifest_file(c->manifest, c->first, &file) < 0 ||
-        is_sound(c->audits[0]))
+        (is_sound(c->audits[0]) && !goes_on))
         return STATUS_COMPLETE;
-    if (left.has_more)
+    if (left.has_more || goes_on)
         status = put_run(c->args, file.name != NULL ? file.name : path, path,
                          make_heal, c->audits[0]);
     return status == STATUS_COMPLETE ? conclude_heal(c, &left) : status;

@@ -153,8 +153,8 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
  * With `code` it gets no copies, but parity, or what it lacks of that: of each stripe on
  * hosts that have no other shard of it, and are not the only ones to have some of its
  * bytes.
- * Errors: as above, but: IO (there is no such manifest), STATE (a put of it is not
- * complete), INVAL also where it describes several files, MANIFEST where it does not
+ * Errors: as above, but: IO (there is no such manifest), STATE (a put or a heal of it,
+ * or its parity, is not complete), INVAL also where it describes several files, MANIFEST where it does not
  * say the size.
  */
 XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
@@ -166,7 +166,8 @@ XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
  * The same in place of the replicas that `audit` has found to be unusable, of as
  * many bytes as another depot has a good copy of; those leave the manifest once they
  * are replaced.  `copies` and `stripes` of the wish do not matter: each extent goes
- * to whichever store is free.
+ * to whichever store is free.  One that was broken off goes on, also where nothing is
+ * bad any more; copies that an addition has made until it was broken off stay.
  * Ownership: `audit`, which was of xd_upload_manifest(), need not outlive the call.
  * Errors:    also STATE (the manifest has changed since).
  */
@@ -176,6 +177,10 @@ XD_API XD_MUST_CHECK int xd_upload_new_heal(struct xd_upload **out,
                                             const struct xd_upload_wish *wish,
                                             const struct xd_options *o,
                                             struct xd_error *err);
+
+/* Whether a heal of the manifest at `path` was broken off, with which new_heal() goes on:
+ * nothing else may change the manifest before.  Blocks: on the disk. */
+XD_API bool xd_upload_has_heal(const char *path);
 
 /* The manifest that an upload of `path` goes on from: the private one beside it, if
  * that is there and only the user's, else `path` itself.

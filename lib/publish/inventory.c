@@ -339,6 +339,11 @@ int xd_inventory_rename(struct xd_inventory *b, struct xd_error *err)
                : xd_fail_nomem(err);
 }
 
+void xd_inventory_forget_own(struct xd_inventory *b)
+{
+    xd_inventory_notes_forget_own(&b->notes);
+}
+
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
                                              size_t i, uint64_t *out_begin)
 {

@@ -17,6 +17,8 @@
  *     name HEX            with which the names of all objects begin
  *     extent BYTES        their length
  *     stamp TEXT          of the file that is uploaded; xd_file_stamp()
+ *     command WORD        where there is none, what makes copies of those that there
+ *                         are: "add", "parity", "heal"; not in a note of an earlier version
  *     made MANAGE         an object in the manifest that this upload has made, of which
  *                         its name does not tell: of IBP, and those that it has made by
  *                         another name; where there is no stamp
@@ -53,8 +55,16 @@ struct xd_inventory;
 
 #define XD_INVENTORY_NAME_SIZE 33 /* 128 random bits in hex, and a NUL */
 
+enum xd_inventory_command {
+    XD_COMMAND_UNKNOWN, /* or a put */
+    XD_COMMAND_ADD,     /* copies */
+    XD_COMMAND_PARITY,  /* or parity */
+    XD_COMMAND_HEAL
+};
+
 struct xd_inventory_note {
     char name[XD_INVENTORY_NAME_SIZE];
+    enum xd_inventory_command command;
     uint64_t extent_bytes;
     char stamp[XD_FILE_STAMP_SIZE];
 };
@@ -98,6 +108,9 @@ bool xd_inventory_has_named(const struct xd_inventory *b, const char *manage);
 /* This upload goes on from that one, and names its objects otherwise: what that one
  * has made stays its own.  Errors: NOMEM. */
 int xd_inventory_rename(struct xd_inventory *b, struct xd_error *err);
+
+/* This upload goes on from none. */
+void xd_inventory_forget_own(struct xd_inventory *b);
 
 /* It is of this upload from now on: of the manifest that is there, or, if `anew`,
  * of a new file.  Errors: NOMEM. */

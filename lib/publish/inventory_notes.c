@@ -123,6 +123,24 @@ static bool read_there(struct xd_inventory_notes *notes, struct xd_span value)
     return true;
 }
 
+/* ---- lines ---- */
+
+static const char *const commands[] = {[XD_COMMAND_ADD] = "add",
+                                       [XD_COMMAND_PARITY] = "parity",
+                                       [XD_COMMAND_HEAL] = "heal"};
+
+/* False: it is none. */
+static bool read_command(struct xd_inventory_note *noted, struct xd_span value)
+{
+    for (int i = XD_COMMAND_ADD; i <= XD_COMMAND_HEAL; i++) {
+        if (xd_span_is(value, commands[i])) {
+            noted->command = (enum xd_inventory_command)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Without memory, or with a line that is none, `is_bad`. */
 static void read_line(struct xd_inventory_notes *notes, struct xd_span line,
                       bool *is_bad)
@@ -143,6 +161,8 @@ static void read_line(struct xd_inventory_notes *notes, struct xd_span line,
             notes->noted.extent_bytes == 0;
     } else if (xd_inventory_value(line, "stamp", &value)) {
         copy_span(notes->noted.stamp, sizeof notes->noted.stamp, value);
+    } else if (xd_inventory_value(line, "command", &value)) {
+        *is_bad |= !read_command(&notes->noted, value);
     } else if (xd_inventory_value(line, "pending", &value)) {
         *is_bad |= !read_pending(notes, value);
     } else if (xd_inventory_value(line, "made", &value)) {
@@ -219,6 +239,19 @@ bool xd_inventory_notes_keep(struct xd_inventory_notes *notes,
     return is_done;
 }
 
+static void free_own(struct xd_inventory_notes *notes)
+{
+    for (size_t i = 0; i < notes->n_own; i++)
+        xd_free(notes->own[i]);
+    notes->n_own = 0;
+}
+
+void xd_inventory_notes_forget_own(struct xd_inventory_notes *notes)
+{
+    free_own(notes);
+    notes->noted.name[0] = '\0';
+}
+
 static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes,
                       const char *name)
 {
@@ -232,6 +265,20 @@ static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes,
     }
 }
 
+static void write_upload(struct xd_text *t,
+                         const struct xd_inventory_notes *notes,
+                         const struct xd_inventory_note *note)
+{
+    xd_text_addf(t, "upload " FORM "\nname %s\nextent %llu\n", note->name,
+                 (unsigned long long)note->extent_bytes);
+    if (note->command != XD_COMMAND_UNKNOWN)
+        xd_text_addf(t, "command %s\n", commands[note->command]);
+    if (note->stamp[0] != '\0')
+        xd_text_addf(t, "stamp %s\n", note->stamp);
+    else
+        write_own(t, notes, note->name);
+}
+
 char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
                                const struct xd_inventory_note *note)
 {
@@ -240,12 +287,7 @@ char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
     if (notes->drops)
         xd_text_addf(&t, "drop " FORM "\n");
     else
-        xd_text_addf(&t, "upload " FORM "\nname %s\nextent %llu\n", note->name,
-                     (unsigned long long)note->extent_bytes);
-    if (!notes->drops && note->stamp[0] != '\0')
-        xd_text_addf(&t, "stamp %s\n", note->stamp);
-    else if (!notes->drops)
-        write_own(&t, notes, note->name);
+        write_upload(&t, notes, note);
     for (size_t i = 0; i < notes->n_pending; i++)
         xd_pending_write(&t, &notes->pending[i]);
     if (t.failed)
@@ -259,8 +301,7 @@ void xd_inventory_notes_fini(struct xd_inventory_notes *notes)
         xd_object_fini(&notes->made[i].object);
     for (size_t i = 0; i < notes->n_pending; i++)
         xd_object_fini(&notes->pending[i].object);
-    for (size_t i = 0; i < notes->n_own; i++)
-        xd_free(notes->own[i]);
+    free_own(notes);
     xd_free(notes->made);
     xd_free(notes->pending);
     xd_free(notes->own);

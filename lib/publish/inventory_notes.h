@@ -48,6 +48,9 @@ bool xd_inventory_notes_has_named(const struct xd_inventory_notes *notes,
 bool xd_inventory_notes_keep(struct xd_inventory_notes *notes,
                              const struct xd_model_file *f);
 
+/* It has made none. */
+void xd_inventory_notes_forget_own(struct xd_inventory_notes *notes);
+
 /* One that is pending: it is added, NULL without memory; found, at n_pending if there is
  * none; and ended, which returns whether it was. */
 struct xd_pending_object *xd_inventory_notes_add(

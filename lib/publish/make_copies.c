@@ -15,11 +15,52 @@ const struct xd_model_file *xd_copies_file(const struct xd_upload *u)
     return &xd_inventory_manifest(u->inventory)->files[0];
 }
 
-/* A manifest that a put has not completed names no whole file.  *out_goes_on: an
- * earlier run of this was broken off.  Errors: IO, STATE. */
+/* What was broken off and has to come to its end before anything else: a manifest that
+ * a put has not completed names no whole file; only a heal knows what is to leave for
+ * what it has made; and stripes that have no parity yet would be gone. */
+static int fail_incomplete(const char *path,
+                           const struct xd_inventory_note *note,
+                           struct xd_error *err)
+{
+    const char *what = "upload", *command = "put";
+
+    if (note->command == XD_COMMAND_HEAL) {
+        what = "heal";
+        command = "check --heal";
+    } else if (note->command == XD_COMMAND_PARITY) {
+        what = "parity";
+        command = "add --parity";
+    }
+    return xd_fail(err, XD_E_STATE,
+                   "%s: its %s is not complete: give the same %s again first",
+                   path, what, command);
+}
+
+/* Copies that were added stay as they are beside what another command makes. */
+static int look_at_note(struct xd_upload *u, const char *path,
+                        const struct xd_inventory_note *note,
+                        enum xd_inventory_command command, bool *out_goes_on,
+                        struct xd_error *err)
+{
+    *out_goes_on =
+        note->stamp[0] == '\0' &&
+        (note->command == command || note->command == XD_COMMAND_UNKNOWN);
+    if (*out_goes_on)
+        u->note = *note;
+    else if (note->command != XD_COMMAND_ADD)
+        return fail_incomplete(path, note, err);
+    else
+        xd_inventory_forget_own(u->inventory);
+    return 0;
+}
+
+/* *out_goes_on: an earlier run of this was broken off.  Errors: IO, INVAL, STATE. */
 static int look_at_inventory(struct xd_upload *u, const char *path,
+                             enum xd_inventory_command command,
                              bool *out_goes_on, struct xd_error *err)
 {
+    int rc = 0;
+
     const struct xd_manifest *there = xd_inventory_manifest(u->inventory);
     struct xd_inventory_note note;
 
@@ -31,16 +72,10 @@ static int look_at_inventory(struct xd_upload *u, const char *path,
                        "%s: it describes %zu files, of which one at a time can "
                        "get copies",
                        path, there->n_files);
-    if (!xd_inventory_is_unfinished(u->inventory, &note))
-        return 0;
-    if (note.stamp[0] != '\0')
-        return xd_fail(err, XD_E_STATE,
-                       "%s: its upload is not complete: give the same put "
-                       "again first",
-                       path);
-    u->note = note;
-    *out_goes_on = true;
-    return 0;
+    if (xd_inventory_is_unfinished(u->inventory, &note))
+        rc = look_at_note(u, path, &note, command, out_goes_on, err);
+    u->note.command = command;
+    return rc;
 }
 
 /* The name of the file, for sentences. */
@@ -55,12 +90,13 @@ static int name_file(struct xd_upload *u, const char *path,
 }
 
 int xd_copies_open(struct xd_upload *u, const struct xd_upload_wish *wish,
-                   bool *out_goes_on, struct xd_error *err)
+                   enum xd_inventory_command command, bool *out_goes_on,
+                   struct xd_error *err)
 {
     int rc = xd_upload_open(u, wish, err);
 
     if (rc == 0)
-        rc = look_at_inventory(u, wish->manifest, out_goes_on, err);
+        rc = look_at_inventory(u, wish->manifest, command, out_goes_on, err);
     if (rc == 0)
         rc = xd_inventory_check_public(u->inventory, err);
     return rc == 0 ? name_file(u, wish->manifest, err) : rc;
@@ -119,7 +155,9 @@ static int make_copies(struct xd_upload *u, const struct xd_upload_wish *wish,
 {
     const bool adds_parity = wish->code != NULL;
     bool goes_on = false;
-    int rc = xd_copies_open(u, wish, &goes_on, err);
+    int rc = xd_copies_open(u, wish,
+                            adds_parity ? XD_COMMAND_PARITY : XD_COMMAND_ADD,
+                            &goes_on, err);
 
     if (rc == 0)
         rc = xd_upload_check_parity(u, xd_copies_file(u), goes_on, err);
@@ -180,6 +218,21 @@ int xd_upload_readable(struct xd_manifest **out, struct xd_manifest *m,
     rc = xd_signed_reads(out, m, own, o ? o : &defaults, err);
     xd_inventory_free(own);
     return rc;
+}
+
+bool xd_upload_has_heal(const char *path)
+{
+    struct xd_inventory *inventory;
+    struct xd_inventory_note note;
+    struct xd_error ignored;
+    bool has;
+
+    if (xd_inventory_open(&inventory, path, NULL, &ignored) < 0)
+        return false;
+    has = xd_inventory_is_unfinished(inventory, &note) &&
+          note.command == XD_COMMAND_HEAL;
+    xd_inventory_free(inventory);
+    return has;
 }
 
 int xd_upload_manifest(struct xd_manifest **out, const char *path,

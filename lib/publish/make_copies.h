@@ -5,10 +5,11 @@
 
 #include "publish/upload.h"
 
-/* Its stores and manifests.  *out_goes_on: an earlier run was broken off.  Errors:
- * those of xd_upload_new_copies(). */
+/* Its stores and manifests.  *out_goes_on: an earlier run of the same command was broken
+ * off.  Errors: those of xd_upload_new_copies(). */
 int xd_copies_open(struct xd_upload *u, const struct xd_upload_wish *wish,
-                   bool *out_goes_on, struct xd_error *err);
+                   enum xd_inventory_command command, bool *out_goes_on,
+                   struct xd_error *err);
 
 /* Where the bytes come from, `good`; and the name of what is made of them.  Errors:
  * likewise. */

@@ -463,7 +463,7 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
 {
     struct xd_manifest *good = NULL;
     bool goes_on = false;
-    int rc = xd_copies_open(u, wish, &goes_on, err);
+    int rc = xd_copies_open(u, wish, XD_COMMAND_HEAL, &goes_on, err);
 
     if (rc == 0)
         rc = check_audit(u, a, wish->manifest, err);

@@ -3,6 +3,7 @@
 it removes."""
 import contextlib
 import re
+from hashlib import sha256
 
 import pytest
 
@@ -25,17 +26,21 @@ def heal(lab, depots, *words):
                          report=False)
 
 
-def lines_of(path):
-    """None, where it is replaced meanwhile."""
+def text_of(lab, name):
+    """What is in a file that may be replaced meanwhile; or nothing."""
     with contextlib.suppress(FileNotFoundError):
-        return path.read_text().splitlines()
-    return []
+        return lab.path(name).read_text()
+    return ""
+
+
+PRIVATE = "film.bin.private.xnd"
 
 
 def is_noted(lab, path):
     """Whether the object is known to be there: it is more than pending."""
-    return any(f"{path}<" in line or line.startswith("there ") and path in line
-               for p in lab.work.glob("*.private.xnd*") for line in lines_of(p))
+    return f"{path}<" in text_of(lab, PRIVATE) or any(
+        line.startswith("there ") and path in line and line.endswith("\n")
+        for line in text_of(lab, PRIVATE + ".journal").splitlines(True))
 
 
 def interrupted(lab, new, *words, gone=None):
@@ -52,16 +57,16 @@ def interrupted(lab, new, *words, gone=None):
     wait_until(lambda: len(made()) >= 3, "objects")
     if gone:
         wait_until(lambda: not re.search(
-            gone.url + "[0-9a-f]*-0<",
-            "\n".join(lines_of(lab.path("film.bin.private.xnd")))), "a drop")
+            gone.url + "[0-9a-f]*-0<", text_of(lab, PRIVATE)), "a drop")
     run.kill()
     run.popen.wait()
     new.rate = 0
     return made()
 
 
-def assert_copies(lab, data, *depots):
-    """Each byte has one on each of these, which have no other objects."""
+def assert_copies(lab, data, *depots, late=0):
+    """Each byte has one on each of these, which have no other objects, but some that
+    came there after their command was killed."""
     at = {}
     for e in shown(lab)["extents"]:
         want = data[e["offset"]:e["offset"] + e["length"]]
@@ -72,7 +77,7 @@ def assert_copies(lab, data, *depots):
             at.setdefault(d.url, {})[path] = len(want)
     for d in depots:
         assert sum(at[d.url].values()) == len(data)
-        assert set(at[d.url]) == set(d.objects)
+        assert 0 <= len(d.objects) - len(at[d.url]) <= late
 
 
 @pytest.mark.parametrize("is_wrong", [False, True])
@@ -111,7 +116,7 @@ def test_what_was_made_by_two_names_counts(lab):
         slow.rate = 0
         run = heal(lab, [new, slow])
         assert run.rc == 0, run.err
-        assert_copies(lab, data, good, new, slow)
+        assert_copies(lab, data, good, new, slow, late=2)
 
 
 def test_what_was_made_for_what_has_left_stands_for_nothing_more(lab):
@@ -146,3 +151,113 @@ def test_parity_that_a_heal_has_made_and_is_lost_again_is_made_again(lab):
         run = heal(lab, depots[3:4])
         assert run.rc == 0, run.err
         assert_parity(lab, depots[2:4], data, 2, 2)
+
+
+# ---- additions that were broken off, and heals ----
+
+def stores_of(extent):
+    return {r["url"].rsplit("/", 1)[0] + "/" for r in extent["replicas"]}
+
+
+def test_what_an_addition_has_made_stands_for_nothing_that_is_bad(lab):
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        first, bad, added, new = depots[:4]
+        assert put(lab, [first, bad], *SHORT).rc == 0
+        made = interrupted(lab, added, "add", "film.bin.xnd", *to([added]),
+                           *SHORT)
+        bad.objects.clear()
+        run = heal(lab, [new, added])
+        assert run.rc == 0, run.err
+        for e in shown(lab)["extents"]:
+            urls = stores_of(e)
+            assert bad.url not in urls and first.url in urls
+            assert urls == {first.url, added.url, new.url} if any(
+                path.endswith(f"-{e['offset']}") for path in made
+            ) else len(urls) == 2
+        assert lab.xdownload("check", "--full", "film.bin.xnd",
+                             report=False).rc == 0
+        first.objects.clear()
+        assert_fetched(lab, data)
+
+
+def test_parity_is_complete_before_anything_else_is_made(lab):
+    source(lab, 3 * MIB + 3)
+    with six() as depots:
+        first, bad, parity, new = depots[:4]
+        assert put(lab, [first, bad], *SHORT).rc == 0
+        words = [*to([parity]), *SHORT, "--parity", "1+1"]
+        interrupted(lab, parity, "add", "film.bin.xnd", *words)
+        bad.objects.clear()
+        for run in heal(lab, [new]), add(lab, [new]):
+            assert run.rc == 1
+            assert "give the same add --parity again first" in run.err
+        assert not new.requests
+        assert lab.xdownload("add", "film.bin.xnd", *words,
+                             report=False).rc == 0
+        assert heal(lab, [new]).rc == 0
+
+
+def test_nothing_is_added_before_a_heal_has_come_to_its_end(lab):
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, bad, new, other = depots[:4]
+        assert put(lab, [good, bad], *SHORT).rc == 0
+        bad.objects.clear()
+        interrupted(lab, new, "check", "film.bin.xnd", "--heal", *to([new]))
+        for words in [], ["--parity", "1+1"]:
+            run = add(lab, [other], *words)
+            assert run.rc == 1
+            assert "give the same check --heal again first" in run.err
+        assert not other.requests
+        assert heal(lab, [new]).rc == 0
+        assert_copies(lab, data, good, new)
+        assert add(lab, [other]).rc == 0
+        assert_copies(lab, data, good, new, other)
+
+
+def test_a_heal_comes_to_its_end_where_nothing_is_bad_any_more(lab):
+    """The store that was away is there again."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, bad, new, other = depots[:4]
+        assert put(lab, [good, bad], *SHORT).rc == 0
+        away, bad.objects = bad.objects, {}
+        interrupted(lab, new, "check", "film.bin.xnd", "--heal", *to([new]))
+        bad.objects = away
+        run = heal(lab, [new])
+        assert run.rc == 0, run.err
+        assert 'name="upload"' not in text_of(lab, PRIVATE)
+        assert lab.xdownload("check", "--full", "film.bin.xnd",
+                             report=False).rc == 0
+        assert add(lab, [other]).rc == 0
+        assert_fetched(lab, data)
+
+
+@pytest.mark.parametrize("words", [["check", "film.bin.xnd", "--heal"],
+                                   ["add", "film.bin.xnd", *SHORT]])
+def test_what_an_earlier_version_has_noted_is_gone_on_with(lab, words):
+    """Its notes have no word for the command."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, bad, new = depots[:3]
+        assert put(lab, [good, bad], *SHORT).rc == 0
+        bad.objects.clear()
+        interrupted(lab, new, *words[:1], *words[1:], *to([new]))
+        path = lab.path(PRIVATE)
+        text = path.read_text()
+        older = re.sub("command (add|heal)\n", "", text)
+        assert older != text
+        path.write_text(older)
+        path.chmod(0o600)
+        journal = lab.path(PRIVATE + ".journal")
+        if journal.exists():
+            journal.write_text(journal.read_text().replace(
+                sha256(text.encode()).hexdigest(),
+                sha256(older.encode()).hexdigest()))
+        new.received = 0
+        made = sum(map(len, new.objects.values()))
+        run = lab.xdownload(*words, *to([new]), report=False)
+        assert run.rc == 0, run.err
+        assert new.received <= len(data) - made + 2 * (256 << 10)
+        assert_fetched(lab, data)

@@ -89,6 +89,35 @@ START_TEST(an_upload_that_has_no_name_owns_nothing)
 }
 END_TEST
 
+START_TEST(the_command_is_noted)
+{
+    struct xd_inventory_note note = {.name = FIRST, .extent_bytes = 9};
+
+    for (int i = XD_COMMAND_UNKNOWN; i <= XD_COMMAND_HEAL; i++) {
+        note.command = (enum xd_inventory_command)i;
+        write_and_read(&note);
+        ck_assert_int_eq((int)notes.noted.command, i);
+    }
+    ck_assert(!xd_inventory_notes_read(&notes, "command other\n"));
+}
+END_TEST
+
+START_TEST(what_goes_on_from_none_owns_nothing)
+{
+    const struct xd_inventory_note note = {.name = OTHER, .extent_bytes = 9};
+
+    read_all("upload 1\nname " FIRST "\nextent 9\nmade " STRANGE "\n");
+    ck_assert(xd_inventory_notes_is_own(&notes, STRANGE));
+    ck_assert(xd_inventory_notes_is_own(&notes, OF_FIRST));
+    xd_inventory_notes_forget_own(&notes);
+    ck_assert(!xd_inventory_notes_is_own(&notes, STRANGE));
+    ck_assert(!xd_inventory_notes_is_own(&notes, OF_FIRST));
+    write_and_read(&note);
+    ck_assert(!xd_inventory_notes_is_own(&notes, STRANGE));
+    ck_assert(xd_inventory_notes_is_own(&notes, OF_OTHER));
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("inventory_notes");
@@ -96,5 +125,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, an_upload_by_another_name_has_what_it_had);
     tcase_add_test(tcase, an_upload_that_has_no_name_owns_nothing);
+    tcase_add_test(tcase, the_command_is_noted);
+    tcase_add_test(tcase, what_goes_on_from_none_owns_nothing);
     return run_suite("inventory_notes", tcase);
 }
