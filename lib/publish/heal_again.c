@@ -24,9 +24,11 @@ static bool waits(const struct xd_upload *u, const struct xd_model_extent *e)
     return false;
 }
 
+/* What was made of bytes of which a replica has left stands for that. */
 static int find_waiting(struct xd_upload *u, struct xd_error *err)
 {
     struct xd_heal *h = &u->heal;
+    struct xd_range range;
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
@@ -35,6 +37,9 @@ static int find_waiting(struct xd_upload *u, struct xd_error *err)
         if (!h->lost[i] && waits(u, e))
             rc = xd_rangeset_add(&h->waiting, range_of(e));
     }
+    for (size_t i = 0;
+         rc == 0 && xd_inventory_replaced(u->inventory, i, &range); i++)
+        rc = xd_rangeset_remove(&h->waiting, range);
     return rc < 0 ? xd_fail_nomem(err) : 0;
 }
 

@@ -8,7 +8,7 @@
  *     wanted                   1: those that were bad have left
  *
  * Replicas leave all at once, so that what was made stands for a bad one as long as
- * there is one that it has not made itself.
+ * there is one that it has not made itself, and none of them has left.
  */
 #ifndef XD_PUBLISH_HEAL_AGAIN_H
 #define XD_PUBLISH_HEAL_AGAIN_H

@@ -14,6 +14,7 @@
 #include "publish/inventory_journal.h"
 #include "publish/inventory_lines.h"
 #include "publish/inventory_notes.h"
+#include "publish/inventory_paths.h"
 
 /* No manifest of ours is longer: as xd_manifest_read() has it. */
 #define TEXT_MAX ((size_t)64 << 20)
@@ -45,41 +46,6 @@ struct xd_inventory {
                  1]; /* the hash of the last private text; or "" */
     bool has_journal;
 };
-
-/* ---- paths ---- */
-
-/* "F.xnd" -> "F.private.xnd"; "F.meta4" likewise. */
-static char *private_path_of(const char *path)
-{
-    static const char *const endings[] = {".xnd", ".meta4", ".metalink",
-                                          ".exnode"};
-    size_t len = strlen(path);
-    struct xd_text t = {.s = NULL};
-
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t n = strlen(endings[i]);
-
-        if (len > n && strcmp(path + len - n, endings[i]) == 0) {
-            len -= n;
-            break;
-        }
-    }
-    xd_text_addf(&t, "%.*s.private.xnd", (int)len, path);
-    if (t.failed)
-        xd_text_fini(&t);
-    return t.s;
-}
-
-static char *journal_path_of(const char *private_path)
-{
-    struct xd_text t = {.s = NULL};
-
-    if (private_path)
-        xd_text_addf(&t, "%s.journal", private_path);
-    if (t.failed)
-        xd_text_fini(&t);
-    return t.s;
-}
 
 /* ---- the note ---- */
 
@@ -246,8 +212,8 @@ int xd_inventory_open(struct xd_inventory **out, const char *path,
         return xd_fail_nomem(err);
     b->format = format;
     b->path = xd_strdup(path);
-    b->private_path = private_path_of(path);
-    b->journal_path = journal_path_of(b->private_path);
+    b->private_path = xd_inventory_private_path_of(path);
+    b->journal_path = xd_inventory_journal_path_of(b->private_path);
     if (!b->path || !b->journal_path)
         rc = xd_fail_nomem(err);
     if (rc == 0)
@@ -337,6 +303,15 @@ int xd_inventory_rename(struct xd_inventory *b, struct xd_error *err)
     return xd_inventory_notes_keep(&b->notes, &b->there->files[0])
                ? 0
                : xd_fail_nomem(err);
+}
+
+const char *xd_inventory_replaced(const struct xd_inventory *b, size_t i,
+                                  struct xd_range *out_range)
+{
+    if (i >= b->notes.n_replaced)
+        return NULL;
+    *out_range = b->notes.replaced[i].range;
+    return b->notes.replaced[i].manage;
 }
 
 void xd_inventory_forget_own(struct xd_inventory *b)
@@ -477,7 +452,12 @@ int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
 static int private_text(const struct xd_inventory *b, bool is_over, char **out,
                         struct xd_error *err)
 {
-    char *note = is_over ? NULL : xd_inventory_notes_write(&b->notes, &b->note);
+    const struct xd_replaced_rows rows = {.file = b->there ? &b->there->files[0]
+                                                           : NULL,
+                                          .dropped = b->dropped,
+                                          .dropped_parity = b->dropped_parity};
+    char *note =
+        is_over ? NULL : xd_inventory_notes_write(&b->notes, &b->note, &rows);
     struct xd_manifest *m;
     int rc;
 

@@ -22,6 +22,9 @@
  *     made MANAGE         an object in the manifest that this upload has made, of which
  *                         its name does not tell: of IBP, and those that it has made by
  *                         another name; where there is no stamp
+ *     replaced BEGIN END MANAGE     bytes of the line of which a replica has left the
+ *                         manifest, since it was replaced; and its object ("-": it has
+ *                         no such), which is removed at the end
  *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent, or was
  *                         and may come to be there: where it begins in the line of
  *                         the upload (upload_line.h), and its names ("-": none)
@@ -108,6 +111,11 @@ bool xd_inventory_has_named(const struct xd_inventory *b, const char *manage);
 /* This upload goes on from that one, and names its objects otherwise: what that one
  * has made stays its own.  Errors: NOMEM. */
 int xd_inventory_rename(struct xd_inventory *b, struct xd_error *err);
+
+/* The bytes of the line of which that upload has replaced the i-th replica, and what
+ * managed it, "": nothing; NULL past the last. */
+const char *xd_inventory_replaced(const struct xd_inventory *b, size_t i,
+                                  struct xd_range *out_range);
 
 /* This upload goes on from none. */
 void xd_inventory_forget_own(struct xd_inventory *b);

@@ -70,6 +70,25 @@ void xd_pending_write(struct xd_text *to, const struct xd_pending_object *p)
                  or_none(o->upload));
 }
 
+bool xd_replaced_read(struct xd_replaced_object *out, struct xd_span value)
+{
+    const struct xd_span begin = next_word(&value), end = next_word(&value);
+    const bool is_named = !xd_span_is(value, or_none(NULL));
+
+    *out = (struct xd_replaced_object){
+        .manage = xd_strndup(value.s, is_named ? value.len : 0)};
+    return xd_parse_u64(begin.s, begin.len, &out->range.begin) &&
+           xd_parse_u64(end.s, end.len, &out->range.end) && value.len > 0 &&
+           out->manage;
+}
+
+void xd_replaced_write(struct xd_text *to, struct xd_range range,
+                       const char *manage)
+{
+    xd_text_addf(to, "replaced %llu %llu %s\n", (unsigned long long)range.begin,
+                 (unsigned long long)range.end, or_none(manage));
+}
+
 bool xd_made_read(struct xd_made *out, struct xd_span value)
 {
     uint64_t number[3];

@@ -29,6 +29,12 @@ struct xd_pending_object {
     bool was_left;
 };
 
+/* What managed a replica that was replaced; or "". */
+struct xd_replaced_object {
+    struct xd_range range; /* likewise */
+    char *manage;          /* owned */
+};
+
 /* What stands behind `word` and a blank in the line; false: another word. */
 bool xd_inventory_value(struct xd_span line, const char *word,
                         struct xd_span *out);
@@ -39,6 +45,9 @@ bool xd_made_read(struct xd_made *out, struct xd_span value);
 void xd_made_write(struct xd_text *to, const struct xd_made *m);
 bool xd_pending_read(struct xd_pending_object *out, struct xd_span value);
 void xd_pending_write(struct xd_text *to, const struct xd_pending_object *p);
+bool xd_replaced_read(struct xd_replaced_object *out, struct xd_span value);
+void xd_replaced_write(struct xd_text *to, struct xd_range range,
+                       const char *manage);
 
 /* Objects as a manifest has them: what is in the file is a replica, what lies behind
  * it a shard.  Strings are those of `made`. */

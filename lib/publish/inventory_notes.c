@@ -123,6 +123,20 @@ static bool read_there(struct xd_inventory_notes *notes, struct xd_span value)
     return true;
 }
 
+/* False: it is none, or there is no memory. */
+static bool read_replaced(struct xd_inventory_notes *notes,
+                          struct xd_span value)
+{
+    struct xd_replaced_object *more =
+        xd_grow(notes->replaced, notes->n_replaced, &notes->replaced_capacity,
+                sizeof *more);
+
+    if (!more)
+        return false;
+    notes->replaced = more;
+    return xd_replaced_read(&more[notes->n_replaced++], value);
+}
+
 /* ---- lines ---- */
 
 static const char *const commands[] = {[XD_COMMAND_ADD] = "add",
@@ -165,6 +179,8 @@ static void read_line(struct xd_inventory_notes *notes, struct xd_span line,
         *is_bad |= !read_command(&notes->noted, value);
     } else if (xd_inventory_value(line, "pending", &value)) {
         *is_bad |= !read_pending(notes, value);
+    } else if (xd_inventory_value(line, "replaced", &value)) {
+        *is_bad |= !read_replaced(notes, value);
     } else if (xd_inventory_value(line, "made", &value)) {
         *is_bad |= !add_own(notes, value);
     } else if (xd_inventory_value(line, "over", &value)) {
@@ -265,29 +281,83 @@ static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes,
     }
 }
 
+/* One that this upload has made stands for another one, which may be there still. */
+static void write_row(struct xd_text *t, const struct xd_inventory_notes *notes,
+                      const struct xd_model_file *f, size_t i, size_t place)
+{
+    const struct xd_model_extent *e = &f->extents[i];
+    const char *manage = xd_model_manage(f, place);
+    const bool is_own = manage && xd_inventory_notes_is_own(notes, manage);
+
+    xd_replaced_write(
+        t, (struct xd_range){e->offset, e->offset + (is_own ? 0 : e->length)},
+        manage);
+}
+
+static void write_rows(struct xd_text *t,
+                       const struct xd_inventory_notes *notes,
+                       const struct xd_replaced_rows *rows)
+{
+    const struct xd_model_file *f = rows->file;
+
+    for (size_t i = 0; rows->dropped && i < f->n_extents; i++) {
+        const struct xd_model_extent *e = &f->extents[i];
+
+        for (size_t k = e->first_replica; k < e->first_replica + e->n_replicas;
+             k++)
+            if (rows->dropped[k])
+                write_row(t, notes, f, i, k);
+    }
+    for (size_t i = 0; rows->dropped_parity && i < f->rare->n_stripes; i++) {
+        const struct xd_model_stripe *s = &f->rare->stripes[i];
+
+        for (size_t k = 0; k < s->n_replicas; k++)
+            if (rows->dropped_parity[s->first_place + k])
+                xd_replaced_write(t, (struct xd_range){f->size, f->size},
+                                  s->replicas[k].manage);
+    }
+}
+
+static void write_replaced(struct xd_text *t,
+                           const struct xd_inventory_notes *notes,
+                           const struct xd_replaced_rows *rows)
+{
+    for (size_t i = 0; i < notes->n_replaced; i++) {
+        const struct xd_replaced_object *r = &notes->replaced[i];
+
+        xd_replaced_write(t, r->range, r->manage[0] != '\0' ? r->manage : NULL);
+    }
+    if (rows)
+        write_rows(t, notes, rows);
+}
+
 static void write_upload(struct xd_text *t,
                          const struct xd_inventory_notes *notes,
-                         const struct xd_inventory_note *note)
+                         const struct xd_inventory_note *note,
+                         const struct xd_replaced_rows *rows)
 {
     xd_text_addf(t, "upload " FORM "\nname %s\nextent %llu\n", note->name,
                  (unsigned long long)note->extent_bytes);
     if (note->command != XD_COMMAND_UNKNOWN)
         xd_text_addf(t, "command %s\n", commands[note->command]);
-    if (note->stamp[0] != '\0')
+    if (note->stamp[0] != '\0') {
         xd_text_addf(t, "stamp %s\n", note->stamp);
-    else
-        write_own(t, notes, note->name);
+        return;
+    }
+    write_own(t, notes, note->name);
+    write_replaced(t, notes, rows);
 }
 
 char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
-                               const struct xd_inventory_note *note)
+                               const struct xd_inventory_note *note,
+                               const struct xd_replaced_rows *rows)
 {
     struct xd_text t = {.s = NULL};
 
     if (notes->drops)
         xd_text_addf(&t, "drop " FORM "\n");
     else
-        write_upload(&t, notes, note);
+        write_upload(&t, notes, note, rows);
     for (size_t i = 0; i < notes->n_pending; i++)
         xd_pending_write(&t, &notes->pending[i]);
     if (t.failed)
@@ -301,7 +371,10 @@ void xd_inventory_notes_fini(struct xd_inventory_notes *notes)
         xd_object_fini(&notes->made[i].object);
     for (size_t i = 0; i < notes->n_pending; i++)
         xd_object_fini(&notes->pending[i].object);
+    for (size_t i = 0; i < notes->n_replaced; i++)
+        xd_free(notes->replaced[i].manage);
     free_own(notes);
+    xd_free(notes->replaced);
     xd_free(notes->made);
     xd_free(notes->pending);
     xd_free(notes->own);

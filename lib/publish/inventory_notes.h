@@ -18,6 +18,8 @@ struct xd_inventory_notes {
     size_t n_made, made_capacity;
     struct xd_pending_object *pending;
     size_t n_pending, pending_capacity;
+    struct xd_replaced_object *replaced; /* by an earlier run */
+    size_t n_replaced, replaced_capacity;
     char **own; /* what manages objects of the upload whose names do not tell */
     size_t n_own, own_capacity;
 };
@@ -28,9 +30,16 @@ void xd_inventory_notes_fini(struct xd_inventory_notes *notes);
  * no memory. */
 bool xd_inventory_notes_read(struct xd_inventory_notes *notes, const char *s);
 
-/* The note; the caller's, to release with xd_free(); NULL: no memory. */
+/* What leaves the manifest, as xd_inventory_drop() has it. */
+struct xd_replaced_rows {
+    const struct xd_model_file *file;
+    const bool *dropped, *dropped_parity; /* NULL: none does */
+};
+
+/* The note, with what leaves now, or NULL; the caller's, to release with xd_free(); NULL: no memory. */
 char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
-                               const struct xd_inventory_note *note);
+                               const struct xd_inventory_note *note,
+                               const struct xd_replaced_rows *rows);
 
 /* Those that are there are in a manifest.  False: no memory. */
 bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes);

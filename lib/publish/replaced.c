@@ -98,6 +98,32 @@ static int note_parity(struct xd_replaced *r,
     return rc;
 }
 
+/* What earlier runs have replaced. */
+static int note_earlier(struct xd_replaced *r,
+                        const struct xd_object_names *kept,
+                        struct xd_error *err)
+{
+    const struct xd_inventory *b = r->upload->inventory;
+    struct xd_range range;
+    const char *manage;
+    int rc = 0;
+
+    for (size_t i = 0;
+         rc == 0 && (manage = xd_inventory_replaced(b, i, &range)) != NULL; i++)
+        rc = note_dropped(r, kept, manage, range.begin, err);
+    return rc;
+}
+
+static size_t count_earlier(const struct xd_upload *u)
+{
+    struct xd_range ignored;
+    size_t n = 0;
+
+    while (xd_inventory_replaced(u->inventory, n, &ignored))
+        n++;
+    return n;
+}
+
 int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
                             struct xd_error *err)
 {
@@ -109,7 +135,8 @@ int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
     *out = (struct xd_replaced){.upload = u};
     if (!h->file || !xd_inventory_is_private(u->inventory))
         return 0;
-    n = xd_model_n_replicas(h->file) + xd_stripes_n_replicas(h->file);
+    n = xd_model_n_replicas(h->file) + xd_stripes_n_replicas(h->file) +
+        count_earlier(u);
     out->objects = xd_alloc(n + 1, sizeof *out->objects);
     out->jobs = xd_alloc(n + 1, sizeof *out->jobs);
     if (!out->objects || !out->jobs)
@@ -119,6 +146,8 @@ int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
         rc = note_replicas(out, &kept, err);
     if (rc == 0)
         rc = note_parity(out, &kept, err);
+    if (rc == 0)
+        rc = note_earlier(out, &kept, err);
     xd_object_names_fini(&kept);
     if (out->n > 0)
         xd_inventory_begin_drop(u->inventory);

@@ -21,7 +21,7 @@ struct xd_replaced {
 };
 
 /*
- * What is to be removed is noted in the inventory of `u`, of which every copy is
+ * What is to be removed, as earlier runs have noted it, too, is noted in the inventory of `u`, of which every copy is
  * there.  Only what the user's own private manifest manages, by a name that uploads
  * give, and that nothing else in it names; in S3 only in a bucket that was typed.
  * Ownership: *out is the caller's, to release with xd_replaced_fini(), after a

@@ -43,7 +43,7 @@ def is_noted(lab, path):
         for line in text_of(lab, PRIVATE + ".journal").splitlines(True))
 
 
-def interrupted(lab, new, *words, gone=None):
+def interrupted(lab, new, *words, gone=None, until=None):
     """A command is killed once it knows that `new` has some objects more; and once the
     manifest does not name the first object of `gone` any more.  Returns them."""
     before = set(new.objects)
@@ -58,6 +58,8 @@ def interrupted(lab, new, *words, gone=None):
     if gone:
         wait_until(lambda: not re.search(
             gone.url + "[0-9a-f]*-0<", text_of(lab, PRIVATE)), "a drop")
+    if until:
+        wait_until(until, "what it is to do first")
     run.kill()
     run.popen.wait()
     new.rate = 0
@@ -78,6 +80,10 @@ def assert_copies(lab, data, *depots, late=0):
     for d in depots:
         assert sum(at[d.url].values()) == len(data)
         assert 0 <= len(d.objects) - len(at[d.url]) <= late
+
+
+def stores_of(extent):
+    return {r["url"].rsplit("/", 1)[0] + "/" for r in extent["replicas"]}
 
 
 @pytest.mark.parametrize("is_wrong", [False, True])
@@ -153,11 +159,65 @@ def test_parity_that_a_heal_has_made_and_is_lost_again_is_made_again(lab):
         assert_parity(lab, depots[2:4], data, 2, 2)
 
 
+# ---- what is removed ----
+
+def test_what_was_replaced_before_a_heal_was_broken_off_is_removed(lab):
+    """Its objects are there still, with other bytes."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, bad, new = depots[:3]
+        assert put(lab, [good, bad], *SHORT).rc == 0
+        bad.objects = {path: bytes(len(there))
+                       for path, there in bad.objects.items()}
+        interrupted(lab, new, "check", "film.bin.xnd", "--full", "--heal",
+                    *to([new]), gone=bad)
+        assert len(bad.objects) == 13
+        run = heal(lab, [new], "--full")
+        assert run.rc == 0, run.err
+        assert not bad.objects
+        assert_copies(lab, data, good, new)
+        assert 'name="upload"' not in text_of(lab, PRIVATE)
+
+
+def test_parity_that_was_replaced_before_a_heal_was_broken_off_is_removed(lab):
+    data = source(lab, 5 * MIB + 3)
+    with six() as depots:
+        assert put(lab, depots[:1], *SHORT).rc == 0
+        assert add(lab, depots[1:3], "--parity", "2+2", "--extent",
+                   "64k").rc == 0
+        bad, new = depots[1], depots[3]
+        bad.objects = {path: bytes(len(there))
+                       for path, there in bad.objects.items()}
+        named = text_of(lab, PRIVATE)
+        before = named.count(bad.url)
+        interrupted(lab, new, "check", "film.bin.xnd", "--full", "--heal",
+                    *to([new]),
+                    until=lambda: text_of(lab, "film.bin.xnd").count(
+                        bad.url) < before // 2)
+        run = heal(lab, [new], "--full")
+        assert run.rc == 0, run.err
+        assert not bad.objects
+        assert_parity(lab, depots[2:4], data, 2, 2)
+
+
+def test_one_that_went_bad_after_another_was_replaced_is_replaced_too(lab):
+    """What was made stands for the first of them."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, also, bad, one, two = depots[:5]
+        assert put(lab, [good, also, bad], *SHORT).rc == 0
+        bad.objects.clear()
+        interrupted(lab, one, "check", "film.bin.xnd", "--heal", *to([one]),
+                    gone=bad)
+        also.objects.clear()
+        run = heal(lab, [one, two])
+        assert run.rc == 0, run.err
+        for e in shown(lab)["extents"]:
+            assert stores_of(e) == {good.url, one.url, two.url}
+        assert_fetched(lab, data)
+
+
 # ---- additions that were broken off, and heals ----
-
-def stores_of(extent):
-    return {r["url"].rsplit("/", 1)[0] + "/" for r in extent["replicas"]}
-
 
 def test_what_an_addition_has_made_stands_for_nothing_that_is_bad(lab):
     data = source(lab, 3 * MIB + 3)
