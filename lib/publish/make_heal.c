@@ -328,7 +328,7 @@ static void forbid_stores(struct xd_upload *u, size_t first)
              s < u->line.n && u->line.stripes[s].offset < r.end; s++)
             for (size_t store = 0; store < u->n_workers; store++)
                 if (xd_upload_has_parity(u, store, s, u->heal.bad_parity))
-                    xd_plan_forbid(u->plan, i, store);
+                    xd_plan_keep_apart(u->plan, i, store);
     }
 }
 

@@ -175,14 +175,25 @@ bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
     return true;
 }
 
-void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
+static void refuse(struct xd_plan *p, size_t extent, size_t store,
+                   enum xd_plan_place why)
 {
     if (*xd_plan_place(p, extent, store) != XD_PLACE_FREE)
         return;
     xd_plan_count(p, extent, store, false);
-    *xd_plan_place(p, extent, store) = XD_PLACE_FORBIDDEN;
+    *xd_plan_place(p, extent, store) = (unsigned char)why;
     p->extents[extent].is_forbidden = true;
     xd_plan_count(p, extent, store, true);
+}
+
+void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store)
+{
+    refuse(p, extent, store, XD_PLACE_FORBIDDEN);
+}
+
+void xd_plan_keep_apart(struct xd_plan *p, size_t extent, size_t store)
+{
+    refuse(p, extent, store, XD_PLACE_APART);
 }
 
 void xd_plan_ready(struct xd_plan *p, size_t n)

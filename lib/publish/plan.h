@@ -66,6 +66,9 @@ size_t xd_plan_n_hosts(const struct xd_plan *p);
 bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store);
 void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store);
 
+/* The store must not get it, since its host has other shards of the bytes. */
+void xd_plan_keep_apart(struct xd_plan *p, size_t extent, size_t store);
+
 /* Extents before this one may be sent; all others not yet. */
 void xd_plan_ready(struct xd_plan *p, size_t n);
 bool xd_plan_is_ready(const struct xd_plan *p, size_t extent);
@@ -118,8 +121,9 @@ size_t xd_plan_missing(const struct xd_plan *p);
 /* Why no store that is left gets what is missing. */
 enum xd_plan_lack {
     XD_LACK_NEW_STORES, /* each has the same extents, or must not get them */
-    XD_LACK_NEW_HOSTS,  /* their hosts have other extents of the groups */
-    XD_LACK_BOTH        /* the one of some, the other of others */
+    XD_LACK_NEW_HOSTS, /* their hosts have other extents of the groups, or other
+                           shards of the bytes */
+    XD_LACK_BOTH       /* the one of some, the other of others */
 };
 enum xd_plan_lack xd_plan_lack(const struct xd_plan *p);
 

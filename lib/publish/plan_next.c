@@ -108,7 +108,8 @@ static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
 
     for (size_t i = 0; i < store; i++)
         before += !p->stores[i].is_dropped &&
-                  *xd_plan_place(p, extent, i) != XD_PLACE_FORBIDDEN;
+                  *xd_plan_place(p, extent, i) != XD_PLACE_FORBIDDEN &&
+                  *xd_plan_place(p, extent, i) != XD_PLACE_APART;
     return before >= p->extents[extent].wanted;
 }
 
@@ -208,10 +209,12 @@ enum xd_plan_lack xd_plan_lack(const struct xd_plan *p)
              k < p->n_stores && xd_plan_missing_of(&p->extents[i]) > 0; k++) {
             if (p->stores[k].is_dropped)
                 continue;
-            if (*xd_plan_place(p, i, k) != XD_PLACE_FREE)
-                has_same = true;
-            else if (!xd_plan_is_free(p, i, k))
+            if (*xd_plan_place(p, i, k) == XD_PLACE_APART ||
+                (*xd_plan_place(p, i, k) == XD_PLACE_FREE &&
+                 !xd_plan_is_free(p, i, k)))
                 has_others = true;
+            else if (*xd_plan_place(p, i, k) != XD_PLACE_FREE)
+                has_same = true;
         }
     }
     if (!has_others)

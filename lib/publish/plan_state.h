@@ -13,7 +13,8 @@ enum xd_plan_place {
     XD_PLACE_UNDER_WAY,
     XD_PLACE_PUT_OFF,
     XD_PLACE_HELD,
-    XD_PLACE_FORBIDDEN
+    XD_PLACE_FORBIDDEN,
+    XD_PLACE_APART /* likewise, for what else its host has */
 };
 
 struct xd_plan_extent {

@@ -166,7 +166,7 @@ def test_a_copy_of_several_shards_goes_to_no_host_with_their_parity(lab):
         depots[0].objects.clear()
         run = heal(lab, depots[2:4])
         assert run.rc == 1
-        assert "no store is left" in run.err
+        assert "have other shards of their stripes already" in run.err
         run = heal(lab, depots[2:5])
         assert run.rc == 0, run.err
         assert [len(d.objects) for d in depots[:5]] == [0, 1, 2, 2, 1]

@@ -614,6 +614,32 @@ START_TEST(it_may_be_a_host_alone)
 }
 END_TEST
 
+START_TEST(what_else_its_host_has_may_keep_a_store_from_an_extent)
+{
+    for (int stripes = 0; stripes < 2; stripes++) {
+        begin(3, stripes, 1, 1);
+        xd_plan_keep_apart(plan, 0, 0);
+        ck_assert_uint_eq(xd_plan_next(plan, 0, 0), XD_PLAN_NONE);
+        xd_plan_forbid(plan, 0, 0); /* that it has it as well is nothing new */
+        xd_plan_keep_apart(plan, 0, 1);
+        ck_assert(!xd_plan_is_stuck(plan));
+        xd_plan_drop(plan, 2);
+        ck_assert(xd_plan_is_stuck(plan));
+        ck_assert_int_eq(xd_plan_lack(plan), XD_LACK_NEW_HOSTS);
+        xd_plan_free(plan);
+        begin(3, stripes, 1, 1);
+        xd_plan_keep_apart(plan, 0, 0);
+        xd_plan_forbid(plan, 0, 1);
+        ck_assert_uint_eq(xd_plan_next(plan, 2, 0), 0);
+        xd_plan_failed(plan, 0, 2, 0);
+        xd_plan_drop(plan, 2);
+        ck_assert_int_eq(xd_plan_lack(plan), XD_LACK_BOTH);
+        xd_plan_free(plan);
+        plan = NULL;
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("plan");
@@ -657,5 +683,7 @@ int main(void)
     tcase_add_test(tcase, it_is_stuck_however_many_extents_could_still_be_sent);
     tcase_add_test(tcase, what_is_lacking_is_a_store_or_a_host);
     tcase_add_test(tcase, it_may_be_a_host_alone);
+    tcase_add_test(tcase,
+                   what_else_its_host_has_may_keep_a_store_from_an_extent);
     return run_suite("plan", tcase);
 }
