@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "publish/heal_plan.h"
+
+#include <xdownload/audit.h>
+
+#include "publish/make_parity.h"
+#include "publish/make_upload.h"
+#include "publish/overlaps.h"
+
+/* Those that are to be replaced. */
+static unsigned count_bad(const struct xd_heal *h,
+                          const struct xd_model_extent *e)
+{
+    unsigned n = 0;
+
+    for (size_t k = 0; k < e->n_replicas; k++)
+        n += h->bad[e->first_replica + k] && !h->dropped[e->first_replica + k];
+    return n;
+}
+
+static struct xd_range range_of(const struct xd_model_extent *e)
+{
+    return (struct xd_range){e->offset, e->offset + e->length};
+}
+
+/* Of extent `i`. */
+static int plan_range(struct xd_upload *u, size_t i, struct xd_range range,
+                      struct xd_error *err)
+{
+    struct xd_heal *h = &u->heal;
+    const unsigned wanted = count_bad(h, &h->file->extents[i]);
+    int rc = xd_upload_add_extents(u, range, wanted, err);
+
+    while (rc == 0 && h->n < xd_plan_n_extents(u->plan))
+        rc = xd_heal_add(h, (struct xd_heal_item){.extent = i, .left = wanted},
+                         err);
+    return rc;
+}
+
+static bool gets_copies(const struct xd_heal *h, size_t i)
+{
+    return count_bad(h, &h->file->extents[i]) > 0 && !h->lost[i];
+}
+
+/* A host that has a good copy of the extent gets no other one. */
+static void forbid_hosts(struct xd_upload *u, size_t first,
+                         const struct xd_model_extent *e)
+{
+    const struct xd_heal *h = &u->heal;
+
+    for (size_t store = 0; store < u->n_workers; store++) {
+        if (!xd_upload_has_data(u, store, h->file, e, h->bad))
+            continue;
+        for (size_t i = first; i < xd_plan_n_extents(u->plan); i++)
+            xd_plan_forbid(u->plan, i, store);
+    }
+}
+
+static int plan_piece(struct xd_upload *u, size_t i, unsigned shard,
+                      struct xd_range range, struct xd_error *err)
+{
+    const size_t first = xd_plan_n_extents(u->plan);
+    int rc;
+
+    xd_plan_begin_shard(u->plan, shard);
+    rc = plan_range(u, i, range, err);
+    forbid_hosts(u, first, &u->heal.file->extents[i]);
+    return rc;
+}
+
+/* What the stripe has of an extent.  Bytes of several shards that no depot has any more
+ * do not go to one host again; a copy more of them may. */
+static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
+                     struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const struct xd_range range = range_of(&h->file->extents[i]);
+    const unsigned shard = xd_upload_shard_of(s, range);
+    int rc = 0;
+
+    if (!gets_copies(h, i) || (shard == XD_SHARD_NONE && !h->no_copy[i]))
+        return 0;
+    if (shard != XD_SHARD_NONE)
+        return plan_piece(u, i, shard, range, err);
+    for (unsigned k = 0; rc == 0 && k < s->k; k++) {
+        const struct xd_range piece =
+            xd_range_clip(xd_upload_line_shard(&u->line, stripe, k), range);
+
+        if (!xd_range_is_empty(piece))
+            rc = plan_piece(u, i, k, piece, err);
+    }
+    return rc;
+}
+
+/* Its replicas that are to be replaced. */
+static unsigned count_bad_parity(const struct xd_heal *h,
+                                 const struct xd_model_stripe *s,
+                                 const struct xd_model_shard *shard)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < shard->n_replicas; i++)
+        n += h->bad_parity[s->first_place + shard->first_replica + i] &&
+             !h->dropped_parity[s->first_place + shard->first_replica + i];
+    return n;
+}
+
+static int plan_shards(struct xd_upload *u, size_t stripe, struct xd_error *err)
+{
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < s->n_shards; i++) {
+        const struct xd_heal_item item = {
+            .stripe = s,
+            .shard = &s->shards[i],
+            .left = count_bad_parity(&u->heal, s, &s->shards[i])};
+
+        if (item.left == 0)
+            continue;
+        rc = xd_upload_add_shard(u, stripe, item.shard->number, item.left, err);
+        if (rc == 0)
+            rc = xd_heal_add(&u->heal, item, err);
+    }
+    return rc;
+}
+
+/* What no k shards of are left is lost with them. */
+static bool is_restorable(const struct xd_audit *a, size_t stripe)
+{
+    struct xd_audited_stripe row = {.struct_size = sizeof row};
+
+    return xd_audit_stripe(a, stripe, &row) == 0 && row.n_losses >= 0;
+}
+
+/* Shards of data and parity, on hosts that have no other shard of their stripe. */
+static int plan_stripe(struct xd_upload *u, const struct xd_audit *a,
+                       const struct xd_overlaps *of, size_t stripe,
+                       struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    int rc = xd_plan_begin_group(u->plan, err);
+
+    if (rc < 0)
+        return rc;
+    xd_upload_use_data(u, of, stripe, h->bad);
+    xd_upload_use_parity(u, stripe, h->bad_parity);
+    for (size_t i = 0; rc == 0 && i < of->n; i++)
+        rc = plan_data(u, stripe, of->list[i], err);
+    if (rc == 0 && is_restorable(a, stripe))
+        rc = plan_shards(u, stripe, err);
+    xd_plan_end_group(u->plan);
+    return rc;
+}
+
+static int plan_stripes(struct xd_upload *u, const struct xd_audit *a,
+                        struct xd_error *err)
+{
+    struct xd_overlaps of;
+    int rc = xd_overlaps_init(&of, u->heal.file, err);
+
+    for (size_t i = 0; rc == 0 && i < u->line.n; i++) {
+        const struct xd_model_stripe *s = &u->line.stripes[i];
+
+        xd_overlaps_move(&of,
+                         (struct xd_range){s->offset, s->offset + s->length});
+        rc = plan_stripe(u, a, &of, i, err);
+    }
+    xd_overlaps_fini(&of);
+    return rc;
+}
+
+/* A store whose host has parity of its bytes gets none of an extent of several
+ * shards. */
+static void forbid_stores(struct xd_upload *u, size_t first)
+{
+    for (size_t i = first; i < xd_plan_n_extents(u->plan); i++) {
+        const struct xd_range r = xd_plan_range(u->plan, i);
+
+        for (size_t s = xd_upload_line_stripe_from(&u->line, r.begin);
+             s < u->line.n && u->line.stripes[s].offset < r.end; s++)
+            for (size_t store = 0; store < u->n_workers; store++)
+                if (xd_upload_has_parity(u, store, s, u->heal.bad_parity))
+                    xd_plan_keep_apart(u->plan, i, store);
+    }
+}
+
+/* What no stripe has of an extent. */
+static int plan_gaps(struct xd_upload *u, size_t i, struct xd_error *err)
+{
+    const struct xd_upload_line *line = &u->line;
+    struct xd_range left = range_of(&u->heal.file->extents[i]);
+    int rc = 0;
+
+    for (size_t s = xd_upload_line_stripe_from(line, left.begin);
+         rc == 0 && s < line->n && line->stripes[s].offset < left.end; s++) {
+        rc = plan_range(
+            u, i, (struct xd_range){left.begin, line->stripes[s].offset}, err);
+        left.begin = line->stripes[s].offset + line->stripes[s].length;
+    }
+    return rc < 0 ? rc : plan_range(u, i, left, err);
+}
+
+/* Whether all of it is of one shard. */
+static bool is_of_shard(const struct xd_upload *u,
+                        const struct xd_model_extent *e)
+{
+    const size_t i = xd_upload_line_stripe_from(&u->line, e->offset);
+
+    return i < u->line.n && e->length > 0 &&
+           xd_upload_shard_of(&u->line.stripes[i], range_of(e)) !=
+               XD_SHARD_NONE;
+}
+
+static int plan_others(struct xd_upload *u, struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
+        const struct xd_model_extent *e = &h->file->extents[i];
+        const size_t first = xd_plan_n_extents(u->plan);
+
+        if (!gets_copies(h, i) || is_of_shard(u, e))
+            continue;
+        rc = h->no_copy[i] ? plan_gaps(u, i, err)
+                           : plan_range(u, i, range_of(e), err);
+        forbid_stores(u, first);
+    }
+    return rc;
+}
+
+int xd_heal_plan(struct xd_upload *u, const struct xd_audit *a,
+                 struct xd_error *err)
+{
+    int64_t rc = u->line.n > 0 ? xd_upload_set_hosts(u, err) : 0;
+
+    if (rc >= 0)
+        rc = plan_stripes(u, a, err);
+    return rc < 0 ? (int)rc : plan_others(u, err);
+}
