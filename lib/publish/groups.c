@@ -30,12 +30,21 @@ void xd_groups_fini(struct xd_groups *g)
     xd_free(g->used);
 }
 
+/* What a host has that has both. */
+static unsigned both(unsigned a, unsigned b)
+{
+    if (a == b)
+        return a;
+    return a == XD_SHARD_NONE || b == XD_SHARD_NONE ? XD_SHARD_NONE
+                                                    : XD_SHARD_SEVERAL;
+}
+
 void xd_groups_use(struct xd_groups *g, size_t group, size_t host,
                    unsigned shard)
 {
     struct xd_groups_use *u = used_of(g, group, host);
 
-    u->shard = u->n == 0 || u->shard == shard ? shard : XD_SHARD_NONE;
+    u->shard = u->n == 0 ? shard : both(u->shard, shard);
     u->n++;
 }
 
@@ -44,9 +53,29 @@ void xd_groups_unuse(struct xd_groups *g, size_t group, size_t host)
     used_of(g, group, host)->n--;
 }
 
+void xd_groups_use_more(struct xd_groups *g, size_t group, size_t host)
+{
+    used_of(g, group, host)->n_more++;
+}
+
+void xd_groups_unuse_more(struct xd_groups *g, size_t group, size_t host)
+{
+    used_of(g, group, host)->n_more--;
+}
+
+bool xd_groups_takes_more(const struct xd_groups *g, size_t group, size_t host,
+                          unsigned n_data)
+{
+    const struct xd_groups_use *u = used_of(g, group, host);
+
+    return u->n == 0 || u->shard < n_data || u->shard == XD_SHARD_SEVERAL;
+}
+
 bool xd_groups_is_free(const struct xd_groups *g, size_t group, size_t host)
 {
-    return used_of(g, group, host)->n == 0;
+    const struct xd_groups_use *u = used_of(g, group, host);
+
+    return u->n == 0 && u->n_more == 0;
 }
 
 bool xd_groups_has(const struct xd_groups *g, size_t group, size_t host,
@@ -54,5 +83,6 @@ bool xd_groups_has(const struct xd_groups *g, size_t group, size_t host,
 {
     const struct xd_groups_use *u = used_of(g, group, host);
 
-    return u->n > 0 && u->shard == shard && shard != XD_SHARD_NONE;
+    return u->n > 0 && u->shard == shard && shard != XD_SHARD_NONE &&
+           shard != XD_SHARD_SEVERAL;
 }

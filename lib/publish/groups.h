@@ -7,6 +7,9 @@
  *     has       2 2      -        4        0 1
  *     may get   2        any      4        none
  *
+ * A copy more of what other hosts have, or get, may be of several shards of data, and
+ * lie beside any of them, but not beside parity.
+ *
  * Pure.  A zeroed one has no groups.
  */
 #ifndef XD_PUBLISH_GROUPS_H
@@ -18,10 +21,12 @@
 #include <xdownload/error.h>
 
 #define XD_SHARD_NONE UINT_MAX /* one that shares a host with no other */
+#define XD_SHARD_SEVERAL (UINT_MAX - 1) /* likewise, but all is data */
 
 struct xd_groups_use {
     unsigned n; /* what a host has of a group, all of which is of */
     unsigned shard;
+    unsigned n_more; /* copies more */
 };
 
 struct xd_groups {
@@ -39,6 +44,14 @@ void xd_groups_fini(struct xd_groups *g);
 void xd_groups_use(struct xd_groups *g, size_t group, size_t host,
                    unsigned shard);
 void xd_groups_unuse(struct xd_groups *g, size_t group, size_t host);
+
+/* Likewise a copy more. */
+void xd_groups_use_more(struct xd_groups *g, size_t group, size_t host);
+void xd_groups_unuse_more(struct xd_groups *g, size_t group, size_t host);
+
+/* Whether one may lie there: it has only shards below that number, which are data. */
+bool xd_groups_takes_more(const struct xd_groups *g, size_t group, size_t host,
+                          unsigned n_data);
 
 /* Whether it has nothing; and whether it has some of that shard, and of no other. */
 bool xd_groups_is_free(const struct xd_groups *g, size_t group, size_t host);

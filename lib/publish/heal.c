@@ -17,13 +17,15 @@ int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
         .file = file,
         .bad = xd_alloc(n, sizeof *h->bad),
         .dropped = xd_alloc(n, sizeof *h->dropped),
+        .made = xd_alloc(n, sizeof *h->made),
         .bad_parity = xd_alloc(n_parity, sizeof *h->bad_parity),
         .dropped_parity = xd_alloc(n_parity, sizeof *h->dropped_parity),
         .left = xd_alloc(file->n_extents + 1, sizeof *h->left),
         .lost = xd_alloc(file->n_extents + 1, sizeof *h->lost),
-        .no_copy = xd_alloc(file->n_extents + 1, sizeof *h->no_copy)};
+        .no_copy = xd_alloc(file->n_extents + 1, sizeof *h->no_copy),
+        .cuts = xd_alloc(file->n_extents + 1, sizeof *h->cuts)};
     return h->bad && h->dropped && h->bad_parity && h->dropped_parity &&
-                   h->left && h->lost && h->no_copy
+                   h->made && h->left && h->lost && h->no_copy && h->cuts
                ? 0
                : xd_fail_nomem(err);
 }
@@ -47,6 +49,11 @@ static void drop(bool *dropped, const bool *bad, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++)
         dropped[i] = bad[i];
+}
+
+bool xd_heal_wants(const struct xd_heal *h, size_t extent)
+{
+    return extent >= h->n || h->items[extent].left > 0;
 }
 
 bool xd_heal_count(struct xd_heal *h, size_t extent)
@@ -86,4 +93,6 @@ void xd_heal_fini(struct xd_heal *h)
     xd_free(h->left);
     xd_free(h->lost);
     xd_free(h->no_copy);
+    xd_free(h->made);
+    xd_free(h->cuts);
 }

@@ -26,9 +26,14 @@ struct xd_heal_item {
     unsigned left; /* copies that are missing */
 };
 
+/* How new copies of an extent are cut: as it is; where stripes begin; or, where shards
+ * do, one copy, and the others as stripes do. */
+enum xd_heal_cut { XD_HEAL_WHOLE, XD_HEAL_STRIPES, XD_HEAL_SHARDS };
+
 struct xd_heal {
     const struct xd_model_file *file; /* or NULL */
     bool *bad, *dropped; /* of each replica of the file, extent by extent */
+    bool *made; /* likewise: an earlier run has made it, and it is good */
     bool *bad_parity, *dropped_parity; /* of each of parity, stripe by stripe */
     struct xd_heal_item *items;        /* of each extent of the plan */
     size_t
@@ -37,6 +42,7 @@ struct xd_heal {
     bool *lost; /* of each of them: whether some of its bytes are lost; */
     bool *no_copy; /* or no depot has a good copy of them, though parity may
                       restore them */
+    enum xd_heal_cut *cuts;     /* of each of them */
     struct xd_rangeset waiting; /* what an earlier run has made of these bytes
                                    stands for bad replicas (heal_again.h) */
     size_t n, capacity;         /* items */
@@ -50,6 +56,9 @@ int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
 /* The next extent of the plan, of which `left` copies are wanted.  Errors: NOMEM. */
 int xd_heal_add(struct xd_heal *h, struct xd_heal_item item,
                 struct xd_error *err);
+
+/* Whether copies of an extent of the plan are missing, or it is of no heal. */
+bool xd_heal_wants(const struct xd_heal *h, size_t extent);
 
 /* One copy more of an extent of the plan is there, which does not count if none was
  * missing.  Returns whether replicas were dropped for it. */

@@ -23,18 +23,113 @@ static struct xd_range range_of(const struct xd_model_extent *e)
     return (struct xd_range){e->offset, e->offset + e->length};
 }
 
-/* Of extent `i`. */
-static int plan_range(struct xd_upload *u, size_t i, struct xd_range range,
-                      struct xd_error *err)
+/* ---- how they are cut ---- */
+
+/* Whether it is one of the extents that are made of `whole`. */
+static bool is_cut(const struct xd_upload *u, struct xd_range r,
+                   struct xd_range whole)
+{
+    const uint64_t most = u->note.extent_bytes;
+
+    return r.begin >= whole.begin && r.end <= whole.end &&
+           (r.begin - whole.begin) % most == 0 && xd_range_length(r) <= most &&
+           (xd_range_length(r) == most || r.end == whole.end);
+}
+
+static struct xd_range range_of_stripe(const struct xd_model_stripe *s)
+{
+    return (struct xd_range){s->offset, s->offset + s->length};
+}
+
+/* How an earlier run has cut `whole`, of which it has made `r`. */
+static enum xd_heal_cut cut_of(const struct xd_upload *u, struct xd_range r,
+                               struct xd_range whole)
+{
+    const size_t stripe = xd_upload_line_stripe_from(&u->line, r.begin);
+    struct xd_range of_stripe;
+    unsigned shard;
+
+    if (is_cut(u, r, whole) || stripe == u->line.n)
+        return XD_HEAL_WHOLE;
+    of_stripe = xd_range_clip(range_of_stripe(&u->line.stripes[stripe]), whole);
+    if (is_cut(u, r, of_stripe))
+        return XD_HEAL_STRIPES;
+    shard = xd_upload_shard_of(&u->line.stripes[stripe], r);
+    return shard != XD_SHARD_NONE &&
+                   is_cut(u, r,
+                          xd_range_clip(
+                              xd_upload_line_shard(&u->line, stripe, shard),
+                              whole))
+               ? XD_HEAL_SHARDS
+               : XD_HEAL_WHOLE;
+}
+
+static bool is_made(const struct xd_heal *h, const struct xd_model_extent *e)
+{
+    for (size_t k = 0; k < e->n_replicas; k++) {
+        if (h->made[e->first_replica + k])
+            return true;
+    }
+    return false;
+}
+
+/* What has copies of its shards is cut there again. */
+static void choose_cut(struct xd_upload *u, size_t i,
+                       const struct xd_overlaps *of)
 {
     struct xd_heal *h = &u->heal;
-    const unsigned wanted = count_bad(h, &h->file->extents[i]);
+    const struct xd_range whole = range_of(&h->file->extents[i]);
+    enum xd_heal_cut cut = h->no_copy[i] ? XD_HEAL_SHARDS : XD_HEAL_WHOLE;
+
+    for (size_t k = 0; k < of->n; k++) {
+        const struct xd_model_extent *e = &h->file->extents[of->list[k]];
+        const enum xd_heal_cut before =
+            is_made(h, e) ? cut_of(u, range_of(e), whole) : XD_HEAL_WHOLE;
+
+        if (before > cut)
+            cut = before;
+    }
+    h->cuts[i] = cut;
+}
+
+static int choose_cuts(struct xd_upload *u, struct xd_error *err)
+{
+    struct xd_heal *h = &u->heal;
+    struct xd_overlaps of;
+    const int rc = xd_overlaps_init(&of, h->file, err);
+
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
+        xd_overlaps_move(&of, range_of(&h->file->extents[i]));
+        choose_cut(u, i, &of);
+    }
+    xd_overlaps_fini(&of);
+    return rc;
+}
+
+/* ---- extents ---- */
+
+/* Of extent `i`, so many copies. */
+static int plan_range(struct xd_upload *u, size_t i, struct xd_range range,
+                      unsigned wanted, struct xd_error *err)
+{
+    struct xd_heal *h = &u->heal;
     int rc = xd_upload_add_extents(u, range, wanted, err);
 
     while (rc == 0 && h->n < xd_plan_n_extents(u->plan))
         rc = xd_heal_add(h, (struct xd_heal_item){.extent = i, .left = wanted},
                          err);
     return rc;
+}
+
+/* Whether all of it is of one shard. */
+static bool is_of_shard(const struct xd_upload *u,
+                        const struct xd_model_extent *e)
+{
+    const size_t i = xd_upload_line_stripe_from(&u->line, e->offset);
+
+    return i < u->line.n && e->length > 0 &&
+           xd_upload_shard_of(&u->line.stripes[i], range_of(e)) !=
+               XD_SHARD_NONE;
 }
 
 static bool gets_copies(const struct xd_heal *h, size_t i)
@@ -57,40 +152,73 @@ static void forbid_hosts(struct xd_upload *u, size_t first,
 }
 
 static int plan_piece(struct xd_upload *u, size_t i, unsigned shard,
-                      struct xd_range range, struct xd_error *err)
+                      struct xd_range range, unsigned wanted,
+                      struct xd_error *err)
 {
     const size_t first = xd_plan_n_extents(u->plan);
     int rc;
 
     xd_plan_begin_shard(u->plan, shard);
-    rc = plan_range(u, i, range, err);
+    rc = plan_range(u, i, range, wanted, err);
     forbid_hosts(u, first, &u->heal.file->extents[i]);
     return rc;
 }
 
-/* What the stripe has of an extent.  Bytes of several shards that no depot has any more
- * do not go to one host again; a copy more of them may. */
-static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
-                     struct xd_error *err)
+/* Bytes of several shards that no depot has any more do not go to one host again. */
+static int plan_pieces(struct xd_upload *u, size_t stripe, size_t i,
+                       struct xd_range range, struct xd_error *err)
 {
-    const struct xd_heal *h = &u->heal;
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
-    const struct xd_range range = range_of(&h->file->extents[i]);
-    const unsigned shard = xd_upload_shard_of(s, range);
     int rc = 0;
 
-    if (!gets_copies(h, i) || (shard == XD_SHARD_NONE && !h->no_copy[i]))
-        return 0;
-    if (shard != XD_SHARD_NONE)
-        return plan_piece(u, i, shard, range, err);
     for (unsigned k = 0; rc == 0 && k < s->k; k++) {
         const struct xd_range piece =
             xd_range_clip(xd_upload_line_shard(&u->line, stripe, k), range);
 
         if (!xd_range_is_empty(piece))
-            rc = plan_piece(u, i, k, piece, err);
+            rc = plan_piece(u, i, k, piece, 1, err);
     }
     return rc;
+}
+
+/* A copy more of them may. */
+static int plan_more(struct xd_upload *u, size_t stripe, size_t i,
+                     struct xd_range range, unsigned wanted,
+                     struct xd_error *err)
+{
+    const size_t first = xd_plan_n_extents(u->plan);
+    int rc;
+
+    if (wanted == 0)
+        return 0;
+    xd_plan_begin_more(u->plan, u->line.stripes[stripe].k);
+    rc = plan_range(u, i, range, wanted, err);
+    forbid_hosts(u, first, &u->heal.file->extents[i]);
+    return rc;
+}
+
+/* What the stripe has of an extent. */
+static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
+                     struct xd_error *err)
+{
+    const struct xd_heal *h = &u->heal;
+    const struct xd_model_extent *e = &h->file->extents[i];
+    const struct xd_model_stripe *s = &u->line.stripes[stripe];
+    const unsigned wanted = count_bad(h, e);
+    const struct xd_range range =
+        xd_range_clip(range_of(e), range_of_stripe(s));
+    const unsigned shard = xd_upload_shard_of(s, range);
+    int rc = 0;
+
+    if (!gets_copies(h, i) || xd_range_is_empty(range) ||
+        !(is_of_shard(u, e) || h->cuts[i]))
+        return 0;
+    if (shard != XD_SHARD_NONE)
+        return plan_piece(u, i, shard, range, wanted, err);
+    if (h->cuts[i] == XD_HEAL_STRIPES)
+        return plan_more(u, stripe, i, range, wanted, err);
+    rc = plan_pieces(u, stripe, i, range, err);
+    return rc < 0 ? rc : plan_more(u, stripe, i, range, wanted - 1, err);
 }
 
 /* Its replicas that are to be replaced. */
@@ -163,8 +291,7 @@ static int plan_stripes(struct xd_upload *u, const struct xd_audit *a,
     for (size_t i = 0; rc == 0 && i < u->line.n; i++) {
         const struct xd_model_stripe *s = &u->line.stripes[i];
 
-        xd_overlaps_move(&of,
-                         (struct xd_range){s->offset, s->offset + s->length});
+        xd_overlaps_move(&of, range_of_stripe(s));
         rc = plan_stripe(u, a, &of, i, err);
     }
     xd_overlaps_fini(&of);
@@ -190,27 +317,19 @@ static void forbid_stores(struct xd_upload *u, size_t first)
 static int plan_gaps(struct xd_upload *u, size_t i, struct xd_error *err)
 {
     const struct xd_upload_line *line = &u->line;
-    struct xd_range left = range_of(&u->heal.file->extents[i]);
+    const struct xd_model_extent *e = &u->heal.file->extents[i];
+    const unsigned wanted = count_bad(&u->heal, e);
+    struct xd_range left = range_of(e);
     int rc = 0;
 
     for (size_t s = xd_upload_line_stripe_from(line, left.begin);
          rc == 0 && s < line->n && line->stripes[s].offset < left.end; s++) {
-        rc = plan_range(
-            u, i, (struct xd_range){left.begin, line->stripes[s].offset}, err);
+        rc = plan_range(u, i,
+                        (struct xd_range){left.begin, line->stripes[s].offset},
+                        wanted, err);
         left.begin = line->stripes[s].offset + line->stripes[s].length;
     }
-    return rc < 0 ? rc : plan_range(u, i, left, err);
-}
-
-/* Whether all of it is of one shard. */
-static bool is_of_shard(const struct xd_upload *u,
-                        const struct xd_model_extent *e)
-{
-    const size_t i = xd_upload_line_stripe_from(&u->line, e->offset);
-
-    return i < u->line.n && e->length > 0 &&
-           xd_upload_shard_of(&u->line.stripes[i], range_of(e)) !=
-               XD_SHARD_NONE;
+    return rc < 0 ? rc : plan_range(u, i, left, wanted, err);
 }
 
 static int plan_others(struct xd_upload *u, struct xd_error *err)
@@ -224,8 +343,8 @@ static int plan_others(struct xd_upload *u, struct xd_error *err)
 
         if (!gets_copies(h, i) || is_of_shard(u, e))
             continue;
-        rc = h->no_copy[i] ? plan_gaps(u, i, err)
-                           : plan_range(u, i, range_of(e), err);
+        rc = h->cuts[i] ? plan_gaps(u, i, err)
+                        : plan_range(u, i, range_of(e), count_bad(h, e), err);
         forbid_stores(u, first);
     }
     return rc;
@@ -236,6 +355,8 @@ int xd_heal_plan(struct xd_upload *u, const struct xd_audit *a,
 {
     int64_t rc = u->line.n > 0 ? xd_upload_set_hosts(u, err) : 0;
 
+    if (rc >= 0 && u->line.n > 0)
+        rc = choose_cuts(u, err);
     if (rc >= 0)
         rc = plan_stripes(u, a, err);
     return rc < 0 ? (int)rc : plan_others(u, err);

@@ -115,6 +115,22 @@ static int mark(bool *marked, const struct xd_heal *h, const struct xd_audit *a,
     return rc;
 }
 
+/* Of good copies those that this heal has made stand for one that is bad. */
+static void find_made(struct xd_upload *u, const struct xd_audit *a)
+{
+    struct xd_heal *h = &u->heal;
+
+    for (size_t i = 0; i < h->file->n_extents; i++) {
+        const struct xd_model_extent *e = &h->file->extents[i];
+
+        for (size_t k = 0; k < e->n_replicas; k++) {
+            const size_t place = e->first_replica + k;
+
+            h->made[place] = is_usable(a, i, k) && xd_heal_stands(u, i, place);
+        }
+    }
+}
+
 static int find_lost(struct xd_heal *h, const struct xd_audit *a,
                      struct xd_error *err)
 {
@@ -155,29 +171,19 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 /* ---- what is there ---- */
 
 /* Stores that have a good copy of the same bytes, or one of which nothing is known, get
- * no other.  Of good ones only those that this heal has made stand for one that is bad. */
-static int count_good(struct xd_upload *u, const struct xd_audit *a,
-                      bool goes_on, struct xd_error *err)
+ * no other. */
+static int count_good(struct xd_upload *u, struct xd_error *err)
 {
     const struct xd_heal *h = &u->heal;
-    struct xd_there *there =
-        xd_alloc(xd_model_n_replicas(h->file) + 1, sizeof *there);
+    const size_t n = xd_model_n_replicas(h->file);
+    struct xd_there *there = xd_alloc(n + 1, sizeof *there);
     int rc;
 
     if (!there)
         return xd_fail_nomem(err);
-    for (size_t i = 0; i < h->file->n_extents; i++) {
-        const struct xd_model_extent *e = &h->file->extents[i];
-
-        for (size_t k = 0; k < e->n_replicas; k++) {
-            const size_t place = e->first_replica + k;
-
-            there[place] =
-                (struct xd_there){.is_there = !h->bad[place],
-                                  .counts = goes_on && is_usable(a, i, k) &&
-                                            xd_heal_stands(u, i, place)};
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        there[i] =
+            (struct xd_there){.is_there = !h->bad[i], .counts = h->made[i]};
     rc = xd_upload_count_replicas(u, h->file, there, err);
     xd_free(there);
     return rc;
@@ -242,6 +248,8 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
         rc = xd_heal_go_on(u, err);
     if (rc == 0)
         rc = make_good(u, a, &good, err);
+    if (rc == 0 && goes_on)
+        find_made(u, a);
     if (rc == 0)
         rc = xd_copies_begin(u, good, wish, goes_on, err);
     xd_manifest_unref(good);
@@ -250,7 +258,7 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
     if (rc == 0)
-        rc = count_good(u, a, goes_on, err);
+        rc = count_good(u, err);
     if (rc < 0)
         return rc;
     count_shards(u, a, goes_on);

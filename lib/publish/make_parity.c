@@ -224,9 +224,11 @@ void xd_upload_use_data(struct xd_upload *u, const struct xd_overlaps *of,
             xd_range_clip((struct xd_range){e->offset, e->offset + e->length},
                           (struct xd_range){s->offset, s->offset + s->length});
         const size_t host = only_host(u, of->file, e, bad);
+        const unsigned shard = xd_upload_shard_of(s, bytes);
 
         if (host < u->n_workers)
-            xd_plan_use_host(u->plan, host, xd_upload_shard_of(s, bytes));
+            xd_plan_use_host(u->plan, host,
+                             shard == XD_SHARD_NONE ? XD_SHARD_SEVERAL : shard);
     }
 }
 

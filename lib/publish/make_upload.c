@@ -383,10 +383,32 @@ void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
     xd_heal_count(&u->heal, i);
 }
 
+/* Which extents of the plan replicas are counted for.  One that could stand for several
+ * does so for the first: for a shard if its host has no other one, else for a copy
+ * more. */
+enum count { COUNT_SHARDS, COUNT_MORE, COUNT_ALL };
+
+static bool may_count(const struct xd_upload *u, size_t extent, size_t store,
+                      enum count which)
+{
+    switch (which) {
+    case COUNT_SHARDS:
+        return !xd_plan_is_more(u->plan, extent) &&
+               xd_plan_may_get(u->plan, extent, store);
+    case COUNT_MORE:
+        return xd_plan_is_more(u->plan, extent) &&
+               xd_heal_wants(&u->heal, extent);
+    case COUNT_ALL:
+        break;
+    }
+    return xd_heal_wants(&u->heal, extent);
+}
+
 /* Of `extent` of the plan one of the file's. */
 static void count_replicas_of(struct xd_upload *u,
                               const struct xd_model_file *f, size_t extent,
-                              size_t extent_of, const struct xd_there *there)
+                              size_t extent_of, struct xd_there *there,
+                              enum count which)
 {
     const struct xd_model_extent *e = &f->extents[extent_of];
     const struct xd_range range = {e->offset, e->offset + e->length};
@@ -400,31 +422,47 @@ static void count_replicas_of(struct xd_upload *u,
          i++) {
         if (!there[i].is_there || there[i].store == u->n_workers)
             continue;
-        if (there[i].counts && is_same)
+        if (there[i].counts && is_same &&
+            may_count(u, extent, there[i].store, which)) {
             xd_upload_count_extent(u, extent, xd_model_sha256(f, extent_of),
                                    there[i].store);
-        else
+            there[i].counts = false;
+        } else if (which == COUNT_ALL) {
             xd_plan_forbid(u->plan, extent, there[i].store);
+        }
     }
+}
+
+static int count_which(struct xd_upload *u, const struct xd_model_file *f,
+                       struct xd_there *there, enum count which,
+                       struct xd_error *err)
+{
+    struct xd_overlaps of;
+    const int rc = xd_overlaps_init(&of, f, err);
+
+    for (size_t i = 0; rc == 0 && i < xd_plan_n_extents(u->plan); i++) {
+        const size_t extent = xd_plan_sorted(u->plan, i);
+
+        xd_overlaps_move(&of, xd_plan_range(u->plan, extent));
+        for (size_t k = 0; k < of.n; k++)
+            count_replicas_of(u, f, extent, of.list[k], there, which);
+    }
+    xd_overlaps_fini(&of);
+    return rc;
 }
 
 int xd_upload_count_replicas(struct xd_upload *u, const struct xd_model_file *f,
                              struct xd_there *there, struct xd_error *err)
 {
     const size_t n = xd_model_n_replicas(f);
-    struct xd_overlaps of;
-    const int rc = xd_overlaps_init(&of, f, err);
+    int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         there[i].store =
             there[i].is_there ? xd_upload_store_of(u, f, i) : u->n_workers;
-    for (size_t i = 0; rc == 0 && i < xd_plan_n_extents(u->plan); i++) {
-        const size_t extent = xd_plan_sorted(u->plan, i);
-
-        xd_overlaps_move(&of, xd_plan_range(u->plan, extent));
-        for (size_t k = 0; k < of.n; k++)
-            count_replicas_of(u, f, extent, of.list[k], there);
-    }
-    xd_overlaps_fini(&of);
-    return rc;
+    if (u->line.n > 0 && u->heal.n > 0)
+        rc = count_which(u, f, there, COUNT_SHARDS, err);
+    if (rc == 0 && u->line.n > 0 && u->heal.n > 0)
+        rc = count_which(u, f, there, COUNT_MORE, err);
+    return rc < 0 ? rc : count_which(u, f, there, COUNT_ALL, err);
 }

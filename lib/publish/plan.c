@@ -60,12 +60,25 @@ int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err)
         return rc;
     p->group = p->groups.n - 1;
     p->shard = XD_SHARD_NONE;
+    p->more_of = 0;
     return 0;
 }
 
 void xd_plan_begin_shard(struct xd_plan *p, unsigned number)
 {
     p->shard = number;
+    p->more_of = 0;
+}
+
+void xd_plan_begin_more(struct xd_plan *p, unsigned n_data)
+{
+    p->shard = XD_SHARD_NONE;
+    p->more_of = n_data;
+}
+
+bool xd_plan_is_more(const struct xd_plan *p, size_t extent)
+{
+    return p->extents[extent].more_of > 0;
 }
 
 /* The extents of the group that was begun, if it has any yet. */
@@ -86,20 +99,29 @@ void xd_plan_use_host(struct xd_plan *p, size_t host, unsigned shard)
 void xd_plan_end_group(struct xd_plan *p)
 {
     p->group = XD_PLAN_NO_GROUP;
+    p->more_of = 0;
 }
 
 /* An extent of a group is at a store; and is no more. */
 static void use_host(struct xd_plan *p, const struct xd_plan_extent *e,
                      size_t store)
 {
-    if (e->group != XD_PLAN_NO_GROUP)
+    if (e->group == XD_PLAN_NO_GROUP)
+        return;
+    if (e->more_of > 0)
+        xd_groups_use_more(&p->groups, e->group, p->hosts[store]);
+    else
         xd_groups_use(&p->groups, e->group, p->hosts[store], e->shard);
 }
 
 static void unuse_host(struct xd_plan *p, const struct xd_plan_extent *e,
                        size_t store)
 {
-    if (e->group != XD_PLAN_NO_GROUP)
+    if (e->group == XD_PLAN_NO_GROUP)
+        return;
+    if (e->more_of > 0)
+        xd_groups_unuse_more(&p->groups, e->group, p->hosts[store]);
+    else
         xd_groups_unuse(&p->groups, e->group, p->hosts[store]);
 }
 
@@ -144,7 +166,12 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
         return xd_fail_nomem(err);
     p->places_capacity = p->capacity;
     extents[p->n++] = (struct xd_plan_extent){
-        .range = range, .wanted = wanted, .group = p->group, .shard = p->shard};
+        .range = range,
+        .wanted = wanted,
+        .group = p->group,
+        .shard = p->shard,
+        .is_piece = p->more_of > 0, /* what may be depends on all hosts */
+        .more_of = p->more_of};
     if (p->group != XD_PLAN_NO_GROUP && p->shard != XD_SHARD_NONE)
         mark_pieces(p);
     p->n_missing += wanted;

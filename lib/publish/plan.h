@@ -12,7 +12,8 @@
  *
  * Extents may be shards of one stripe, a group: no host gets two of a group, though it
  * may have several stores (groups.h).  Or they are pieces of such a shard: these go to
- * one host, and to another only where that one can get no more.
+ * one host, and to another only where that one can get no more.  Or they are copies more
+ * of bytes of several shards, that lie beside no parity: shards have new hosts before them.
  *
  * Pure: time is an argument.  Not thread-safe.
  */
@@ -52,10 +53,17 @@ int xd_plan_set_hosts(struct xd_plan *p, const size_t *hosts,
  * own.  Errors: NOMEM. */
 int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err);
 void xd_plan_begin_shard(struct xd_plan *p, unsigned number);
+
+/* Or they are copies more of what has others, of one or several shards of data, which
+ * are those below `n_data`. */
+void xd_plan_begin_more(struct xd_plan *p, unsigned n_data);
+bool xd_plan_is_more(const struct xd_plan *p, size_t extent);
+
 void xd_plan_end_group(struct xd_plan *p);
 
 /* The host has some of that shard of the group, of which it may get pieces; with
- * XD_SHARD_NONE it gets none of the group.  Before its extents. */
+ * XD_SHARD_NONE it gets none of the group, with XD_SHARD_SEVERAL only copies more.
+ * Before its extents. */
 void xd_plan_use_host(struct xd_plan *p, size_t host, unsigned shard);
 
 /* How many hosts have nothing of the group that was begun last. */
@@ -87,6 +95,9 @@ size_t xd_plan_find(const struct xd_plan *p, uint64_t begin);
 /* The extent that the store is to be sent now, which is under way then; or
  * XD_PLAN_NONE. */
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);
+
+/* Whether a copy of it is missing, and may go to the store. */
+bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store);
 
 /* That one is under way to the store, as an earlier run has left it, or again after
  * put_off(); false if the store has it, must not get it, or no copy of it is

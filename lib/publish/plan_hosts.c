@@ -2,6 +2,11 @@
 /* Which store may get an extent of a group. */
 #include "publish/plan_state.h"
 
+static unsigned missing_copies(const struct xd_plan_extent *e)
+{
+    return e->n_copies < e->wanted ? e->wanted - e->n_copies : 0;
+}
+
 static bool has_store(const struct xd_plan *p, size_t host)
 {
     for (size_t i = 0; i < p->n_stores; i++) {
@@ -64,11 +69,45 @@ static bool may_join_any(const struct xd_plan *p, size_t extent)
     return false;
 }
 
+/* Whether a copy of a shard is missing that a host may get which has nothing. */
+static bool waits_for(const struct xd_plan *p, size_t extent, size_t host)
+{
+    const size_t group = p->extents[extent].group;
+    size_t i = extent;
+
+    while (i > 0 && p->extents[i - 1].group == group)
+        i--;
+    for (; i < p->n && p->extents[i].group == group; i++) {
+        if (p->extents[i].more_of > 0 || missing_copies(&p->extents[i]) == 0)
+            continue;
+        for (size_t store = 0; store < p->n_stores; store++) {
+            if (p->hosts[store] == host && !p->stores[store].is_dropped &&
+                *xd_plan_place(p, i, store) == XD_PLACE_FREE)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A copy more leaves hosts to shards, lest these lack them. */
+static bool may_take_more(const struct xd_plan *p, size_t extent, size_t host)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+
+    if (!xd_groups_takes_more(&p->groups, e->group, host, e->more_of) ||
+        has_bytes(p, extent, host))
+        return false;
+    return !xd_groups_is_free(&p->groups, e->group, host) ||
+           !waits_for(p, extent, host);
+}
+
 /* Pieces of a shard go together where they can, lest the other shards lack hosts. */
 static bool may_lie_on(const struct xd_plan *p, size_t extent, size_t host)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
 
+    if (e->more_of > 0)
+        return may_take_more(p, extent, host);
     if (xd_groups_is_free(&p->groups, e->group, host))
         return !e->is_piece || !may_join_any(p, extent);
     return e->is_piece && may_join(p, extent, host);
@@ -79,11 +118,6 @@ bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store)
     return *xd_plan_place(p, extent, store) == XD_PLACE_FREE &&
            (p->extents[extent].group == XD_PLAN_NO_GROUP ||
             may_lie_on(p, extent, p->hosts[store]));
-}
-
-static unsigned missing_copies(const struct xd_plan_extent *e)
-{
-    return e->n_copies < e->wanted ? e->wanted - e->n_copies : 0;
 }
 
 /* Hosts that the extents of a group, which follow each other, need yet.  Those of a
@@ -97,7 +131,7 @@ static size_t hosts_needed(const struct xd_plan *p, size_t extent)
         extent--;
     for (size_t i = extent; i < p->n && p->extents[i].group == group; i++) {
         const struct xd_plan_extent *e = &p->extents[i];
-        size_t missing = missing_copies(e);
+        size_t missing = e->more_of > 0 ? 0 : missing_copies(e);
 
         if (e->is_piece && missing > 0 && may_join_any(p, i))
             missing--;

@@ -22,8 +22,10 @@ struct xd_plan_extent {
     unsigned wanted, n_copies; /* there, and under way */
     size_t group;              /* or XD_PLAN_NO_GROUP */
     unsigned shard;            /* of that */
-    bool is_piece;             /* some of the shard may be elsewhere */
-    bool is_forbidden;         /* to a store */
+    bool is_piece;             /* some of the shard may be elsewhere; */
+    unsigned more_of;  /* or these are copies more of shards below that, not of
+                         one: then > 0 */
+    bool is_forbidden; /* to a store */
 };
 
 #define XD_PLAN_NO_GROUP SIZE_MAX
@@ -59,7 +61,7 @@ struct xd_plan {
     size_t *hosts; /* of each store; NULL: there are no groups */
     struct xd_groups groups;
     size_t group; /* of extents that are added; or XD_PLAN_NO_GROUP */
-    unsigned shard;
+    unsigned shard, more_of;
 };
 
 static inline unsigned char *xd_plan_place(const struct xd_plan *p,
@@ -77,9 +79,8 @@ static inline uint64_t xd_plan_missing_of(const struct xd_plan_extent *e)
 }
 
 /* plan_hosts.c: whether the store may have the extent, as far as its host goes and what
- * it has; and whether a copy is missing, too. */
+ * it has. */
 bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store);
-bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store);
 
 /* Whether each host that is left has to take an extent of that group. */
 bool xd_plan_needs_all(const struct xd_plan *p, size_t extent);

@@ -93,6 +93,18 @@ START_TEST(more_copies_than_are_wanted_do_not_count)
 }
 END_TEST
 
+START_TEST(an_extent_wants_copies_until_all_are_there)
+{
+    add((struct xd_heal_item){.extent = 0, .left = 2});
+    ck_assert(xd_heal_wants(&heal, 0));
+    (void)xd_heal_count(&heal, 0);
+    ck_assert(xd_heal_wants(&heal, 0));
+    (void)xd_heal_count(&heal, 0);
+    ck_assert(!xd_heal_wants(&heal, 0));
+    ck_assert(xd_heal_wants(&heal, 1)); /* it is of no heal */
+}
+END_TEST
+
 START_TEST(what_is_of_no_heal_drops_nothing)
 {
     struct xd_heal none = {.n = 0};
@@ -110,6 +122,7 @@ int main(void)
     tcase_add_test(tcase, bad_replicas_go_when_all_of_their_extent_is_there);
     tcase_add_test(tcase, bad_replicas_of_parity_go_with_their_shard);
     tcase_add_test(tcase, more_copies_than_are_wanted_do_not_count);
+    tcase_add_test(tcase, an_extent_wants_copies_until_all_are_there);
     tcase_add_test(tcase, what_is_of_no_heal_drops_nothing);
     return run_suite("heal", tcase);
 }

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""xdownload check --heal of files with parity: on how few hosts it does what it can, and
+what it keeps apart."""
+import contextlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from coded import MIB, add, assert_fetched, put, shown, six, source, to
+from lab import Lab, wait_until
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
+from store_depot import StoreDepot  # noqa: E402
+
+
+@pytest.fixture(name="lab")
+def _lab():
+    with Lab() as lab:
+        yield lab
+
+
+def heal(lab, depots, *words):
+    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
+                         report=False)
+
+
+def full(lab):
+    return lab.xdownload("check", "--full", "film.bin.xnd", report=False)
+
+
+@contextlib.contextmanager
+def beside_parity(lab, data, n_new):
+    """Two copies of the file, and parity of 2+2; and more stores, on hosts that have
+    nothing."""
+    with six() as depots, contextlib.ExitStack() as stack:
+        assert put(lab, depots[:2]).rc == 0
+        assert add(lab, depots[2:4], "--parity", "2+2").rc == 0
+        assert len(shown(lab)["stripes"]) > 1
+        yield depots[:4], [stack.enter_context(
+            StoreDepot(address=f"127.0.0.{20 + i}")) for i in range(n_new)]
+
+
+def copies(lab):
+    """The hosts of each run of bytes, in order, of which none has two copies."""
+    extents = shown(lab)["extents"]
+    cuts = sorted({e["offset"] for e in extents}
+                  | {e["offset"] + e["length"] for e in extents})
+    found = []
+    for begin, end in zip(cuts, cuts[1:]):
+        hosts = [host_of(r["url"]) for e in extents
+                 if e["offset"] <= begin and e["offset"] + e["length"] >= end
+                 for r in e["replicas"]]
+        assert len(set(hosts)) == len(hosts), (begin, hosts)
+        found.append((begin, end, set(hosts)))
+    return found
+
+
+def assert_so_many_copies(lab, n):
+    assert {len(hosts) for _, _, hosts in copies(lab)} == {n}
+
+
+def host_of(url):
+    return url.split("/")[2].split(":")[0]
+
+
+def hosts_within(lab, begin, end):
+    return set().union(*(hosts for b, e, hosts in copies(lab)
+                         if b < end and e > begin))
+
+
+def assert_shards_are_apart(lab):
+    """Each byte has two copies, none of them beside parity of its stripe, whose two
+    shards do not lie on one host alone."""
+    assert_so_many_copies(lab, 2)
+    for stripe in shown(lab)["stripes"]:
+        begin, length = stripe["offset"], stripe["shard_length"]
+        parity = {host_of(r["url"]) for s in stripe["shards"]
+                  for r in s["replicas"]}
+        shards = [hosts_within(lab, begin, begin + length),
+                  hosts_within(lab, begin + length, begin + stripe["length"])]
+        assert not parity & (shards[0] | shards[1])
+        assert len(shards[0] | shards[1]) == 3, shards
+
+
+# ---- several shards that are lost, of which there were two copies ----
+
+@pytest.mark.parametrize("words", [[], ["--extent", "256k"]])
+def test_two_copies_of_lost_shards_need_a_host_more_than_one_copy(lab, words):
+    data = source(lab, 3 * MIB + 1)
+    with beside_parity(lab, data, 3) as (depots, new):
+        for d in depots[:2]:
+            d.objects.clear()
+        run = heal(lab, new, *words)
+        assert run.rc == 0, run.err
+        assert_shards_are_apart(lab)
+        assert full(lab).rc == 0
+        named = lab.read("film.bin.xnd").decode()
+        assert not any(d.url in named for d in depots[:2])
+        assert sum(len(o) for d in new for o in d.objects.values()) == \
+            2 * len(data)
+        assert_fetched(lab, data)
+
+
+def killed_at(lab, new, n, *words):
+    """A heal that is killed once the stores have so many objects."""
+    for d in new:
+        d.rate = 1e6
+    run = lab.start("check", "film.bin.xnd", "--heal", *to(new), *words,
+                    report=False)
+    wait_until(lambda: sum(len(d.objects) for d in new) >= n, "objects")
+    run.kill()
+    run.popen.wait()
+    for d in new:
+        d.rate = 0
+
+
+@pytest.mark.parametrize("n, words", [
+    (1, []), (3, []), (5, []), (7, ["--extent", "256k"])])
+def test_that_goes_on_with_the_same_hosts(lab, n, words):
+    data = source(lab, 3 * MIB + 1)
+    with beside_parity(lab, data, 3) as (depots, new):
+        for d in depots[:2]:
+            d.objects.clear()
+        killed_at(lab, new, n, *words)
+        run = heal(lab, new, *words)
+        assert run.rc == 0, run.err
+        assert_shards_are_apart(lab)
+        assert full(lab).rc == 0
+        assert sum(len(o) for d in new for o in d.objects.values()) == \
+            2 * len(data)
