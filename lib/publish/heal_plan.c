@@ -23,6 +23,11 @@ static struct xd_range range_of(const struct xd_model_extent *e)
     return (struct xd_range){e->offset, e->offset + e->length};
 }
 
+static bool gets_copies(const struct xd_heal *h, size_t i)
+{
+    return count_bad(h, &h->file->extents[i]) > 0 && !h->lost[i];
+}
+
 /* ---- how they are cut ---- */
 
 /* Whether it is one of the extents that are made of `whole`. */
@@ -73,8 +78,48 @@ static bool is_made(const struct xd_heal *h, const struct xd_model_extent *e)
     return false;
 }
 
-/* What has copies of its shards is cut there again. */
-static void choose_cut(struct xd_upload *u, size_t i,
+/* Its replicas that are to be replaced. */
+static unsigned count_bad_parity(const struct xd_heal *h,
+                                 const struct xd_model_stripe *s,
+                                 const struct xd_model_shard *shard)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < shard->n_replicas; i++)
+        n += h->bad_parity[s->first_place + shard->first_replica + i] &&
+             !h->dropped_parity[s->first_place + shard->first_replica + i];
+    return n;
+}
+
+/* What no k shards of are left is lost with them. */
+static bool is_restorable(const struct xd_audit *a, size_t stripe)
+{
+    struct xd_audited_stripe row = {.struct_size = sizeof row};
+
+    return xd_audit_stripe(a, stripe, &row) == 0 && row.n_losses >= 0;
+}
+
+/* Whether a stripe that has bytes of it gets parity. */
+static bool is_beside_parity(const struct xd_upload *u,
+                             const struct xd_audit *a, struct xd_range range)
+{
+    const struct xd_upload_line *line = &u->line;
+
+    for (size_t i = xd_upload_line_stripe_from(line, range.begin);
+         i < line->n && line->stripes[i].offset < range.end; i++) {
+        const struct xd_model_stripe *s = &line->stripes[i];
+
+        for (size_t k = 0; is_restorable(a, i) && k < s->n_shards; k++) {
+            if (count_bad_parity(&u->heal, s, &s->shards[k]) > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What has copies of its shards is cut there again.  Of what lies in stripes that get
+ * parity, too, the plan keeps copies away from that stripe by stripe. */
+static void choose_cut(struct xd_upload *u, const struct xd_audit *a, size_t i,
                        const struct xd_overlaps *of)
 {
     struct xd_heal *h = &u->heal;
@@ -89,10 +134,13 @@ static void choose_cut(struct xd_upload *u, size_t i,
         if (before > cut)
             cut = before;
     }
+    if (cut == XD_HEAL_WHOLE && is_beside_parity(u, a, whole))
+        cut = XD_HEAL_STRIPES;
     h->cuts[i] = cut;
 }
 
-static int choose_cuts(struct xd_upload *u, struct xd_error *err)
+static int choose_cuts(struct xd_upload *u, const struct xd_audit *a,
+                       struct xd_error *err)
 {
     struct xd_heal *h = &u->heal;
     struct xd_overlaps of;
@@ -100,7 +148,8 @@ static int choose_cuts(struct xd_upload *u, struct xd_error *err)
 
     for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
         xd_overlaps_move(&of, range_of(&h->file->extents[i]));
-        choose_cut(u, i, &of);
+        if (gets_copies(h, i))
+            choose_cut(u, a, i, &of);
     }
     xd_overlaps_fini(&of);
     return rc;
@@ -130,11 +179,6 @@ static bool is_of_shard(const struct xd_upload *u,
     return i < u->line.n && e->length > 0 &&
            xd_upload_shard_of(&u->line.stripes[i], range_of(e)) !=
                XD_SHARD_NONE;
-}
-
-static bool gets_copies(const struct xd_heal *h, size_t i)
-{
-    return count_bad(h, &h->file->extents[i]) > 0 && !h->lost[i];
 }
 
 /* A host that has a good copy of the extent gets no other one. */
@@ -221,19 +265,6 @@ static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
     return rc < 0 ? rc : plan_more(u, stripe, i, range, wanted - 1, err);
 }
 
-/* Its replicas that are to be replaced. */
-static unsigned count_bad_parity(const struct xd_heal *h,
-                                 const struct xd_model_stripe *s,
-                                 const struct xd_model_shard *shard)
-{
-    unsigned n = 0;
-
-    for (size_t i = 0; i < shard->n_replicas; i++)
-        n += h->bad_parity[s->first_place + shard->first_replica + i] &&
-             !h->dropped_parity[s->first_place + shard->first_replica + i];
-    return n;
-}
-
 static int plan_shards(struct xd_upload *u, size_t stripe, struct xd_error *err)
 {
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
@@ -252,14 +283,6 @@ static int plan_shards(struct xd_upload *u, size_t stripe, struct xd_error *err)
             rc = xd_heal_add(&u->heal, item, err);
     }
     return rc;
-}
-
-/* What no k shards of are left is lost with them. */
-static bool is_restorable(const struct xd_audit *a, size_t stripe)
-{
-    struct xd_audited_stripe row = {.struct_size = sizeof row};
-
-    return xd_audit_stripe(a, stripe, &row) == 0 && row.n_losses >= 0;
 }
 
 /* Shards of data and parity, on hosts that have no other shard of their stripe. */
@@ -356,7 +379,7 @@ int xd_heal_plan(struct xd_upload *u, const struct xd_audit *a,
     int64_t rc = u->line.n > 0 ? xd_upload_set_hosts(u, err) : 0;
 
     if (rc >= 0 && u->line.n > 0)
-        rc = choose_cuts(u, err);
+        rc = choose_cuts(u, a, err);
     if (rc >= 0)
         rc = plan_stripes(u, a, err);
     return rc < 0 ? (int)rc : plan_others(u, err);

@@ -129,3 +129,50 @@ def test_that_goes_on_with_the_same_hosts(lab, n, words):
         assert full(lab).rc == 0
         assert sum(len(o) for d in new for o in d.objects.values()) == \
             2 * len(data)
+
+
+# ---- parity and copies that are both lost ----
+
+def test_parity_and_a_copy_of_its_data_go_to_two_hosts(lab):
+    data = source(lab, 3 * MIB + 1)
+    with beside_parity(lab, data, 2) as (depots, new):
+        depots[1].objects.clear()
+        depots[3].objects.clear()
+        run = heal(lab, new[:1])
+        assert run.rc == 1, run.err
+        assert "no store is left" in run.err
+        assert_parity_is_apart(lab)
+        run = heal(lab, new)
+        assert run.rc == 0, run.err
+        assert_parity_is_apart(lab)
+        assert_so_many_copies(lab, 2)
+        assert full(lab).rc == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_parity_and_a_copy_go_on_with_the_same_hosts(lab, n):
+    data = source(lab, 3 * MIB + 1)
+    with beside_parity(lab, data, 2) as (depots, new):
+        depots[1].objects.clear()
+        depots[3].objects.clear()
+        killed_at(lab, new, n)
+        run = heal(lab, new)
+        assert run.rc == 0, run.err
+        assert_parity_is_apart(lab)
+        assert_so_many_copies(lab, 2)
+        assert full(lab).rc == 0
+        assert sum(len(o) for d in new for o in d.objects.values()) == \
+            len(data) + sum(s["shard_length"] for s in shown(lab)["stripes"])
+
+
+def assert_parity_is_apart(lab):
+    file = shown(lab)
+    for stripe in file["stripes"]:
+        parity = [host_of(r["url"]) for s in stripe["shards"]
+                  for r in s["replicas"]]
+        end = stripe["offset"] + stripe["length"]
+        data = [host_of(r["url"]) for e in file["extents"]
+                if e["offset"] < end
+                and e["offset"] + e["length"] > stripe["offset"]
+                for r in e["replicas"]]
+        assert not set(parity) & set(data), (parity, data)
