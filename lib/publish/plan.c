@@ -102,10 +102,23 @@ void xd_plan_end_group(struct xd_plan *p)
     p->more_of = 0;
 }
 
+/* Others of its group may be sent now that could not, or it may itself. */
+static void look_from(struct xd_plan *p, const struct xd_plan_extent *e)
+{
+    size_t i = (size_t)(e - p->extents);
+
+    while (e->group != XD_PLAN_NO_GROUP && i > 0 &&
+           p->extents[i - 1].group == e->group)
+        i--;
+    if (i < p->window)
+        p->window = i;
+}
+
 /* An extent of a group is at a store; and is no more. */
 static void use_host(struct xd_plan *p, const struct xd_plan_extent *e,
                      size_t store)
 {
+    look_from(p, e);
     if (e->group == XD_PLAN_NO_GROUP)
         return;
     if (e->more_of > 0)
@@ -117,6 +130,7 @@ static void use_host(struct xd_plan *p, const struct xd_plan_extent *e,
 static void unuse_host(struct xd_plan *p, const struct xd_plan_extent *e,
                        size_t store)
 {
+    look_from(p, e);
     if (e->group == XD_PLAN_NO_GROUP)
         return;
     if (e->more_of > 0)
@@ -383,6 +397,7 @@ void xd_plan_drop(struct xd_plan *p, size_t store)
 {
     count_all(p, false); /* pieces may have waited for others at its host */
     p->stores[store].is_dropped = true;
+    p->window = p->first;
     count_all(p, true);
 }
 

@@ -4,8 +4,8 @@
 
 #include "publish/plan_state.h"
 
-/* With groups a store looks no further than so many extents beyond the first that
- * copies are missing of: what is read for parity is read together. */
+/* With groups a store looks no further than so many extents beyond the first that any
+ * may get: what is read for parity is read together. */
 #define LOOKS_AHEAD 1024u
 
 /* A rate is one once it was measured for so long. */
@@ -133,12 +133,32 @@ static double need(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
     return (double)(e->wanted - e->n_copies) / others;
 }
 
-/* Of extents before `end`, those that may be next. */
-static size_t looked_at_to(const struct xd_plan *p, size_t end)
+static bool may_be_sent(const struct xd_plan *p, size_t extent)
 {
-    if (p->hosts && end > p->first && end - p->first > LOOKS_AHEAD)
-        return p->first + LOOKS_AHEAD;
-    return end;
+    for (size_t i = 0; i < p->n_stores; i++) {
+        if (!p->stores[i].is_dropped && xd_plan_may_get(p, extent, i))
+            return true;
+    }
+    return false;
+}
+
+/* The first extent that a store may get; or n. */
+static size_t first_to_send(const struct xd_plan *p)
+{
+    size_t i = p->window;
+
+    while (i < p->n && !may_be_sent(p, i))
+        i++;
+    return i;
+}
+
+/* Of the extents that are ready those before this one may be next. */
+static size_t looked_at_to(const struct xd_plan *p)
+{
+    if (p->hosts && p->n_ready > p->window &&
+        p->n_ready - p->window > LOOKS_AHEAD)
+        return p->window + LOOKS_AHEAD;
+    return p->n_ready;
 }
 
 /* Whether `e` cannot need the store more than the other does, of which it may be sent
@@ -148,17 +168,19 @@ static bool needs_no_more(const struct xd_plan_extent *e,
 {
     return e->group != XD_PLAN_NO_GROUP && e->group == other->group &&
            e->wanted - e->n_copies <= other->wanted - other->n_copies &&
-           !e->is_piece && !e->is_forbidden;
+           !e->is_piece && !e->is_forbidden && e->more_of == 0 &&
+           other->more_of == 0;
 }
 
 static size_t choose(struct xd_plan *p, size_t store, xd_usec now)
 {
-    const size_t end = looked_at_to(p, p->n_ready);
+    p->window = first_to_send(p);
+    const size_t end = looked_at_to(p);
     const struct xd_plan_extent *before = NULL; /* which was looked at */
     size_t best = XD_PLAN_NONE;
     double much, most = 0;
 
-    for (size_t i = p->first; i < end; i++) {
+    for (size_t i = p->window; i < end; i++) {
         if (!xd_plan_may_get(p, i, store))
             continue;
         if (!p->stripes) {
@@ -224,14 +246,5 @@ enum xd_plan_lack xd_plan_lack(const struct xd_plan *p)
 
 bool xd_plan_is_stuck(const struct xd_plan *p)
 {
-    if (p->n_open > 0)
-        return false;
-    /* What next() does not look at cannot be sent before those are. */
-    for (size_t i = p->first; i < looked_at_to(p, p->n); i++) {
-        for (size_t k = 0; k < p->n_stores; k++) {
-            if (xd_plan_may_get(p, i, k) && !p->stores[k].is_dropped)
-                return false;
-        }
-    }
-    return p->n_missing > 0;
+    return p->n_open == 0 && p->n_missing > 0 && first_to_send(p) == p->n;
 }

@@ -54,6 +54,7 @@ struct xd_plan {
     size_t n_open;    /* under way, and put off */
     size_t visits;    /* of extents at stores; for tests */
     size_t first;     /* of those before none is missing */
+    size_t window;    /* of those before no store that is left may get any */
 
     size_t *by_begin; /* extents, once all are known: they need not be added in
                          order */
