@@ -38,6 +38,8 @@ void xd_plan_free(struct xd_plan *p)
     xd_free(p->places);
     xd_free(p->hosts);
     xd_free(p->by_begin);
+    xd_free(p->reach);
+    xd_free(p->barred);
     xd_groups_fini(&p->groups);
     xd_free(p);
 }
@@ -102,23 +104,24 @@ void xd_plan_end_group(struct xd_plan *p)
     p->more_of = 0;
 }
 
-/* Others of its group may be sent now that could not, or it may itself. */
-static void look_from(struct xd_plan *p, const struct xd_plan_extent *e)
+void xd_plan_look_from(struct xd_plan *p, size_t extent)
 {
-    size_t i = (size_t)(e - p->extents);
+    const size_t group = p->extents[extent].group;
 
-    while (e->group != XD_PLAN_NO_GROUP && i > 0 &&
-           p->extents[i - 1].group == e->group)
-        i--;
-    if (i < p->window)
-        p->window = i;
+    while (group != XD_PLAN_NO_GROUP && extent > 0 &&
+           p->extents[extent - 1].group == group)
+        extent--;
+    if (extent < p->window)
+        p->window = extent;
 }
 
-/* An extent of a group is at a store; and is no more. */
-static void use_host(struct xd_plan *p, const struct xd_plan_extent *e,
-                     size_t store)
+/* An extent is at a store; and is no more. */
+static void use_host(struct xd_plan *p, size_t extent, size_t store)
 {
-    look_from(p, e);
+    const struct xd_plan_extent *e = &p->extents[extent];
+
+    xd_plan_look_from(p, extent);
+    xd_plan_bar(p, extent, store, true);
     if (e->group == XD_PLAN_NO_GROUP)
         return;
     if (e->more_of > 0)
@@ -127,10 +130,12 @@ static void use_host(struct xd_plan *p, const struct xd_plan_extent *e,
         xd_groups_use(&p->groups, e->group, p->hosts[store], e->shard);
 }
 
-static void unuse_host(struct xd_plan *p, const struct xd_plan_extent *e,
-                       size_t store)
+static void unuse_host(struct xd_plan *p, size_t extent, size_t store)
 {
-    look_from(p, e);
+    const struct xd_plan_extent *e = &p->extents[extent];
+
+    xd_plan_look_from(p, extent);
+    xd_plan_bar(p, extent, store, false);
     if (e->group == XD_PLAN_NO_GROUP)
         return;
     if (e->more_of > 0)
@@ -208,7 +213,7 @@ bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store)
         return false;
     xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_HELD;
-    use_host(p, e, store);
+    use_host(p, extent, store);
     p->n_missing -= e->n_copies < e->wanted;
     e->n_copies++;
     xd_plan_count(p, extent, store, true);
@@ -286,7 +291,7 @@ int xd_plan_sort(struct xd_plan *p, struct xd_error *err)
     for (size_t i = 0; i < p->n; i++)
         p->by_begin[i] = list[i].extent;
     xd_free(list);
-    return 0;
+    return xd_plan_find_common(p, err);
 }
 
 size_t xd_plan_sorted(const struct xd_plan *p, size_t i)
@@ -328,7 +333,7 @@ bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store)
     p->extents[extent].n_copies += !is_put_off;
     p->n_open += !is_put_off;
     if (!is_put_off)
-        use_host(p, &p->extents[extent], store);
+        use_host(p, extent, store);
     xd_plan_count(p, extent, store, true);
     pass_complete(p);
     p->stores[store].under_way += xd_range_length(p->extents[extent].range);
@@ -370,7 +375,7 @@ void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
     end(p, extent, store, now);
     xd_plan_count(p, extent, store, false);
     *xd_plan_place(p, extent, store) = XD_PLACE_FREE;
-    unuse_host(p, &p->extents[extent], store);
+    unuse_host(p, extent, store);
     p->extents[extent].n_copies--;
     xd_plan_count(p, extent, store, true);
     p->n_open--;

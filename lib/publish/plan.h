@@ -5,7 +5,7 @@
  *     extents   0     1     2     3          a copy: on a store, or on its way
  *     copies    2/2   1/2   0/2   0/2        of those that are wanted
  *
- * No store gets two copies of one extent.  Either some stores get whole copies, as
+ * No store gets two copies of one extent, nor of bytes that two have in common.  Either some stores get whole copies, as
  * many as copies are wanted, and the others stand by; or extents go to whichever
  * store is free (`stripes`), first what the others can do least for.  A store takes
  * no extent that it would have sent after the others could have: all end together.
@@ -84,7 +84,7 @@ bool xd_plan_is_ready(const struct xd_plan *p, size_t extent);
 size_t xd_plan_n_extents(const struct xd_plan *p);
 struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
 
-/* All extents are known.  Errors: NOMEM. */
+/* All extents are known, and none is under way or held.  Errors: NOMEM. */
 int xd_plan_sort(struct xd_plan *p, struct xd_error *err);
 
 /* After that: extent number `i` in the order in which they begin; and the first one that

@@ -37,6 +37,10 @@ static bool has_bytes(const struct xd_plan *p, size_t extent, size_t host)
     const struct xd_plan_extent *e = &p->extents[extent];
     size_t i = extent;
 
+    for (size_t store = 0; p->barred && store < p->n_stores; store++) {
+        if (p->hosts[store] == host && xd_plan_is_barred(p, extent, store))
+            return true;
+    }
     while (i > 0 && p->extents[i - 1].group == e->group)
         i--;
     for (; i < p->n && p->extents[i].group == e->group; i++) {
@@ -82,7 +86,8 @@ static bool waits_for(const struct xd_plan *p, size_t extent, size_t host)
             continue;
         for (size_t store = 0; store < p->n_stores; store++) {
             if (p->hosts[store] == host && !p->stores[store].is_dropped &&
-                *xd_plan_place(p, i, store) == XD_PLACE_FREE)
+                *xd_plan_place(p, i, store) == XD_PLACE_FREE &&
+                !xd_plan_is_barred(p, i, store))
                 return true;
         }
     }
@@ -116,6 +121,7 @@ static bool may_lie_on(const struct xd_plan *p, size_t extent, size_t host)
 bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store)
 {
     return *xd_plan_place(p, extent, store) == XD_PLACE_FREE &&
+           !xd_plan_is_barred(p, extent, store) &&
            (p->extents[extent].group == XD_PLAN_NO_GROUP ||
             may_lie_on(p, extent, p->hosts[store]));
 }
@@ -200,7 +206,14 @@ void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in)
         xd_plan_count_one(p, i, is_in);
 }
 
-/* What a store may get of extents that are no pieces, but of one of them. */
+/* Where it may come depends on all hosts, and not on each alone. */
+static bool depends_on_all(const struct xd_plan_extent *e)
+{
+    return e->is_piece || e->more_of > 0;
+}
+
+/* What a store may get of the extents of a group for which that host alone counts,
+ * but of one of them. */
 static void count_others(struct xd_plan *p, size_t extent, size_t store,
                          bool is_in)
 {
@@ -208,12 +221,12 @@ static void count_others(struct xd_plan *p, size_t extent, size_t store,
 
     for (size_t i = first_of_group(p, extent);
          i < p->n && p->extents[i].group == group; i++)
-        if (i != extent && !p->extents[i].is_piece)
+        if (i != extent && !depends_on_all(&p->extents[i]))
             count_at(p, i, store, is_in);
 }
 
-/* Of the other extents of its group only what that host may get changes: a wide code
- * has many.  What is so of a piece depends on all hosts. */
+/* Of most other extents of its group only what that host may get changes: a wide code
+ * has many. */
 void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in)
 {
     const size_t group = p->extents[extent].group;
@@ -223,7 +236,7 @@ void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in)
         return;
     for (size_t i = first_of_group(p, extent);
          i < p->n && p->extents[i].group == group; i++)
-        if (i != extent && p->extents[i].is_piece)
+        if (i != extent && depends_on_all(&p->extents[i]))
             xd_plan_count_one(p, i, is_in);
     for (size_t i = 0; i < p->n_stores; i++)
         if (p->hosts[i] == p->hosts[store])

@@ -163,10 +163,12 @@ static size_t looked_at_to(const struct xd_plan *p)
 
 /* Whether `e` cannot need the store more than the other does, of which it may be sent
  * each: all other stores that may have the other may have this one. */
-static bool needs_no_more(const struct xd_plan_extent *e,
+static bool needs_no_more(const struct xd_plan *p,
+                          const struct xd_plan_extent *e,
                           const struct xd_plan_extent *other)
 {
-    return e->group != XD_PLAN_NO_GROUP && e->group == other->group &&
+    return !p->barred && e->group != XD_PLAN_NO_GROUP &&
+           e->group == other->group &&
            e->wanted - e->n_copies <= other->wanted - other->n_copies &&
            !e->is_piece && !e->is_forbidden && e->more_of == 0 &&
            other->more_of == 0;
@@ -188,7 +190,7 @@ static size_t choose(struct xd_plan *p, size_t store, xd_usec now)
                 return i;
             continue;
         }
-        if (before && needs_no_more(&p->extents[i], before))
+        if (before && needs_no_more(p, &p->extents[i], before))
             continue; /* a wide code has many shards that are alike */
         before = &p->extents[i];
         much = need(p, i, store, now);
@@ -231,12 +233,13 @@ enum xd_plan_lack xd_plan_lack(const struct xd_plan *p)
              k < p->n_stores && xd_plan_missing_of(&p->extents[i]) > 0; k++) {
             if (p->stores[k].is_dropped)
                 continue;
-            if (*xd_plan_place(p, i, k) == XD_PLACE_APART ||
-                (*xd_plan_place(p, i, k) == XD_PLACE_FREE &&
-                 !xd_plan_is_free(p, i, k)))
+            if (*xd_plan_place(p, i, k) == XD_PLACE_APART)
                 has_others = true;
-            else if (*xd_plan_place(p, i, k) != XD_PLACE_FREE)
+            else if (*xd_plan_place(p, i, k) != XD_PLACE_FREE ||
+                     xd_plan_is_barred(p, i, k))
                 has_same = true;
+            else if (!xd_plan_is_free(p, i, k))
+                has_others = true;
         }
     }
     if (!has_others)

@@ -59,6 +59,10 @@ struct xd_plan {
     size_t *by_begin; /* extents, once all are known: they need not be added in
                          order */
 
+    uint64_t *reach;  /* in that order: where the last ends of all up to it */
+    unsigned *barred; /* of each extent at each store: how many there have bytes
+                         of it; NULL: none have any in common */
+
     size_t *hosts; /* of each store; NULL: there are no groups */
     struct xd_groups groups;
     size_t group; /* of extents that are added; or XD_PLAN_NO_GROUP */
@@ -69,6 +73,13 @@ static inline unsigned char *xd_plan_place(const struct xd_plan *p,
                                            size_t extent, size_t store)
 {
     return &p->places[extent * p->n_stores + store];
+}
+
+/* Whether an extent is there, or is to come there, that has bytes of this one. */
+static inline bool xd_plan_is_barred(const struct xd_plan *p, size_t extent,
+                                     size_t store)
+{
+    return p->barred && p->barred[extent * p->n_stores + store] > 0;
 }
 
 /* Bytes of its copies that are missing, and not under way. */
@@ -92,6 +103,17 @@ bool xd_plan_needs_all(const struct xd_plan *p, size_t extent);
 void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in);
 void xd_plan_count_one(struct xd_plan *p, size_t extent, bool is_in);
 void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in);
+
+/* An extent may be sent now that could not, or others of its group may. */
+void xd_plan_look_from(struct xd_plan *p, size_t extent);
+
+/* plan_apart.c: which extents have bytes in common, once all are in order.
+ * Errors: NOMEM. */
+int xd_plan_find_common(struct xd_plan *p, struct xd_error *err);
+
+/* The extent is at the store, or is no more: those that have bytes of it must not come
+ * there. */
+void xd_plan_bar(struct xd_plan *p, size_t extent, size_t store, bool is_in);
 
 /* plan_next.c: bytes per second; 0: not known. */
 double xd_plan_rate(struct xd_plan_store *s, xd_usec now);

@@ -108,7 +108,8 @@ def killed_at(lab, new, n, *words):
         d.rate = 1e6
     run = lab.start("check", "film.bin.xnd", "--heal", *to(new), *words,
                     report=False)
-    wait_until(lambda: sum(len(d.objects) for d in new) >= n, "objects")
+    wait_until(lambda: sum(d.received for d in new) > 0
+               and sum(len(d.objects) for d in new) >= n, "objects")
     run.kill()
     run.popen.wait()
     for d in new:
@@ -176,3 +177,42 @@ def assert_parity_is_apart(lab):
                 and e["offset"] + e["length"] > stripe["offset"]
                 for r in e["replicas"]]
         assert not set(parity) & set(data), (parity, data)
+
+
+# ---- copies of the same bytes, which are cut in two ways ----
+
+@contextlib.contextmanager
+def cut_in_two_ways(lab):
+    """Two copies that are lost, one that is not, and three stores that have none."""
+    data = source(lab, 3 * MIB + 1)
+    with six() as depots:
+        assert put(lab, depots[:1]).rc == 0
+        assert add(lab, depots[1:2], "--extent", "1500k").rc == 0
+        assert add(lab, depots[2:3], "--extent", "1m").rc == 0
+        for d in depots[:2]:
+            d.objects.clear()
+        yield data, depots[3:]
+
+
+def test_two_copies_that_are_cut_in_two_ways_go_to_two_stores(lab):
+    with cut_in_two_ways(lab) as (_, new):
+        run = heal(lab, new[:1])
+        assert run.rc == 1, run.err
+        assert "those that were given have the same bytes" in run.err
+        copies(lab)
+        run = heal(lab, new[:2])
+        assert run.rc == 0, run.err
+        assert full(lab).rc == 0
+        assert_so_many_copies(lab, 3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_these_go_on_with_the_same_stores(lab, n):
+    with cut_in_two_ways(lab) as (data, new):
+        killed_at(lab, new[:2], n)
+        run = heal(lab, new[:2])
+        assert run.rc == 0, run.err
+        assert full(lab).rc == 0
+        assert_so_many_copies(lab, 3)
+        assert sum(len(o) for d in new for o in d.objects.values()) == \
+            2 * len(data)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Extents that have bytes in common, as where copies of a file are cut in two ways: no
+ * store gets two of them, nor does a host where one is of a group.
+ *
+ *     by begin   0        1     2        3
+ *     extents    [ 0      [ 1   ]        [ 3
+ *                         ]     [ 2      ]     ]
+ *     reach      end 0    end 0 end 2    end 3      of all up to there
+ */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "publish/plan_state.h"
+
+static struct xd_range range_of(const struct xd_plan *p, size_t sorted)
+{
+    return p->extents[p->by_begin[sorted]].range;
+}
+
+int xd_plan_find_common(struct xd_plan *p, struct xd_error *err)
+{
+    bool has_any = false;
+    uint64_t end = 0;
+
+    p->reach = xd_alloc(p->n + 1, sizeof *p->reach);
+    if (!p->reach)
+        return xd_fail_nomem(err);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct xd_range r = range_of(p, i);
+
+        has_any |= r.begin < end;
+        end = r.end > end ? r.end : end;
+        p->reach[i] = end;
+    }
+    if (!has_any)
+        return 0;
+    p->barred = xd_alloc(p->n * p->n_stores, sizeof *p->barred);
+    return p->barred ? 0 : xd_fail_nomem(err);
+}
+
+/* One of them more, or less, is at the store. */
+static void bar(struct xd_plan *p, size_t extent, size_t other, size_t store,
+                bool is_in)
+{
+    const size_t group = p->extents[extent].group,
+                 of_other = p->extents[other].group;
+    const bool are_grouped =
+        group != XD_PLAN_NO_GROUP || of_other != XD_PLAN_NO_GROUP;
+
+    if (extent == other || (group == of_other && are_grouped))
+        return;
+    xd_plan_count_group(p, other, false);
+    for (size_t i = 0; i < p->n_stores; i++) {
+        if (i != store && !(are_grouped && p->hosts[i] == p->hosts[store]))
+            continue;
+        if (is_in)
+            p->barred[other * p->n_stores + i]++;
+        else
+            p->barred[other * p->n_stores + i]--;
+    }
+    xd_plan_count_group(p, other, true);
+    xd_plan_look_from(p, other);
+}
+
+/* The first in order that begins there or behind. */
+static size_t sorted_from(const struct xd_plan *p, uint64_t begin)
+{
+    size_t low = 0, high = p->n;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (range_of(p, mid).begin < begin)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+void xd_plan_bar(struct xd_plan *p, size_t extent, size_t store, bool is_in)
+{
+    const struct xd_range r = p->extents[extent].range;
+    size_t i;
+
+    if (!p->barred)
+        return;
+    i = sorted_from(p, r.begin);
+    for (size_t k = i; k < p->n && range_of(p, k).begin < r.end; k++)
+        bar(p, extent, p->by_begin[k], store, is_in);
+    for (; i > 0 && p->reach[i - 1] > r.begin; i--) {
+        if (range_of(p, i - 1).end > r.begin)
+            bar(p, extent, p->by_begin[i - 1], store, is_in);
+    }
+}
