@@ -209,6 +209,7 @@ void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
         return;
     client->seen = now_us;
     client->cursor = end % c->size;
+    client->n_sent += end - begin;
     xd_circus_client_add(client, (struct xd_range){begin, end});
     xd_rate_add(&client->rate, now_us, end - begin);
     if (c->clients.n == 1 && !is_near(c, client->cursor)) {

@@ -20,6 +20,7 @@ struct xd_circus_client {
     uint64_t id;
     unsigned n_requests;
     xd_usec seen;    /* when it last had a request, or was sent something */
+    uint64_t n_sent; /* bytes, each as often as it was sent */
     uint64_t cursor; /* behind what it was last sent */
     uint64_t leap_credit; /* bytes by which it may move the front beyond those
                              that it is sent */

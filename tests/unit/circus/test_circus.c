@@ -657,6 +657,60 @@ START_TEST(a_thousand_ids_do_not_push_out_one_that_gets_bytes)
 }
 END_TEST
 
+/* Each is sent 1000 bytes, between which what is left out counts as sent: it seems to
+ * have most of the file. */
+START_TEST(ids_that_get_a_byte_here_and_there_push_out_none_that_gets_bytes)
+{
+    teardown();
+    begin_with(SIZE, (struct xd_circus_rules){.most_clients = 3});
+    struct xd_circus_client *c = enter(1);
+
+    send_to(c, 0, 2 * MIB);
+    xd_circus_leave(circus, c, now);
+    for (uint64_t id = 100; id < 110; id++) {
+        struct xd_circus_client *bad = enter(id);
+        for (uint64_t at = 0; at < 1000 * BLOCK; at += BLOCK)
+            xd_circus_send(circus, bad, at, at + 1, now);
+        xd_circus_leave(circus, bad, now);
+    }
+    ck_assert_uint_eq(next_of(enter(1)), 2 * MIB);
+}
+END_TEST
+
+START_TEST(ids_that_ask_for_much_push_out_none_that_gets_bytes)
+{
+    teardown();
+    begin_with(SIZE, (struct xd_circus_rules){.most_clients = 3});
+    struct xd_circus_client *c = enter(1);
+
+    send_to(c, 0, MIB);
+    xd_circus_leave(circus, c, now);
+    for (uint64_t id = 100; id < 110; id++) {
+        struct xd_circus_client *bad = enter(id);
+        ck_assert(xd_circus_ask(circus, bad, 0, ACTIVE));
+        xd_circus_leave(circus, bad, now);
+    }
+    ck_assert_uint_eq(next_of(enter(1)), MIB);
+}
+END_TEST
+
+START_TEST(what_is_sent_once_more_counts_once_more)
+{
+    teardown();
+    begin_with(SIZE, (struct xd_circus_rules){.most_clients = 2});
+    struct xd_circus_client *twice = enter(1);
+    struct xd_circus_client *once = enter(2);
+
+    xd_circus_send(circus, twice, 0, 2 * MIB, now);
+    xd_circus_send(circus, twice, 0, 2 * MIB, now);
+    xd_circus_send(circus, once, 0, 3 * MIB, now);
+    xd_circus_leave(circus, twice, now);
+    xd_circus_leave(circus, once, now);
+    enter(3);
+    ck_assert_uint_eq(next_of(enter(1)), 2 * MIB);
+}
+END_TEST
+
 /* Two files with ten clients, of which `circus` is one. */
 static struct xd_circus_pool *pool;
 static struct xd_circus *other;
@@ -901,6 +955,10 @@ int main(void)
     tcase_add_test(t, one_that_has_all_is_forgotten);
     tcase_add_test(t, after_all_have_gone_a_file_begins_at_its_beginning);
     tcase_add_test(t, a_thousand_ids_do_not_push_out_one_that_gets_bytes);
+    tcase_add_test(
+        t, ids_that_get_a_byte_here_and_there_push_out_none_that_gets_bytes);
+    tcase_add_test(t, ids_that_ask_for_much_push_out_none_that_gets_bytes);
+    tcase_add_test(t, what_is_sent_once_more_counts_once_more);
     tcase_add_test(t, ids_of_one_file_do_not_push_out_the_clients_of_another);
     tcase_add_test(t,
                    a_client_with_more_takes_the_place_of_an_id_of_another_file);
