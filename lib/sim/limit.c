@@ -107,6 +107,7 @@ struct fluid {
     double rate; /* of all that reaches the client */
     bool is_steady;
     double t, got;
+    size_t first_short; /* has_objects(): before it none is */
 };
 
 static int fluid_init(struct fluid *f, const struct xd_scenario *s,
@@ -181,23 +182,30 @@ static bool has_shards(const struct fluid *f, const struct xd_sim_options *o)
     return of_use >= (double)o->size;
 }
 
-/* Objects of which every copy is within so many depots in a row come from these
- * alone. */
-static bool has_objects(const struct fluid *f, const struct xd_sim_options *o)
+/* Of those whose first copy is at `first` or behind. */
+static bool has_objects_from(const struct fluid *f,
+                             const struct xd_sim_options *o, size_t first)
 {
     const size_t n = f->scenario->n_depots;
+    double got = 0;
 
-    for (size_t first = 0; first < n; first++) {
-        double got = 0;
-
-        for (size_t i = 0; i < n; i++) {
-            got += got_of(f, (first + i) % n);
-            if (i + 1 >= o->copies && i + 1 < n &&
-                got < (double)o->size * (double)(i + 2 - o->copies) / (double)n)
-                return false;
-        }
+    for (size_t i = 0; i < n; i++) {
+        got += got_of(f, (first + i) % n);
+        if (i + 1 >= o->copies && i + 1 < n &&
+            got < (double)o->size * (double)(i + 2 - o->copies) / (double)n)
+            return false;
     }
     return true;
+}
+
+/* Objects of which every copy is within so many depots in a row come from these
+ * alone.  What is there stays, so that each step goes on where the last one ended. */
+static bool has_objects(struct fluid *f, const struct xd_sim_options *o)
+{
+    while (f->first_short < f->scenario->n_depots &&
+           has_objects_from(f, o, f->first_short))
+        f->first_short++;
+    return f->first_short == f->scenario->n_depots;
 }
 
 int xd_sim_limit(const struct xd_scenario *s, const struct xd_sim_options *o,
