@@ -5,8 +5,15 @@ missing.
 A test that hangs ends the run, and where each thread was is said.
 """
 import faulthandler
+import gc
 import os
 import sys
+from pathlib import Path
+
+# A hundred rows begin with this: what is loaded is no garbage, and pytest needs
+# none of the plugins that happen to be installed.
+gc.set_threshold(20_000)
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
@@ -14,6 +21,18 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 # minutes for megabytes of noise.
 for name in ("CI", "BUILD_NUMBER"):
     os.environ.pop(name, None)
+
+
+def is_slow(path):
+    """Whether all of its tests are."""
+    return "\npytestmark = pytest.mark.slow\n" in Path(path).read_text()
+
+
+# Without pytest, which takes a third of a second to find out.
+paths = [a for a in sys.argv[1:] if a.endswith(".py")]
+if paths and not os.environ.get("XD_SLOW") and all(map(is_slow, paths)):
+    print("nothing to do without XD_SLOW")
+    sys.exit(0)
 
 try:
     import pytest
