@@ -68,7 +68,9 @@ def test_where_all_depots_live_no_parity_is_fetched(lab, data, stripes):
 
 
 @pytest.mark.parametrize("to", ["file", "pipe"])
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", [
+    p if p == "adaptive" else pytest.param(p, marks=pytest.mark.slow)
+    for p in POLICIES])
 def test_any_two_of_six_depots_may_be_dead(lab, data, stripes, policy, to):
     live, dead = depots_of(lab, stripes), lab.dead()
     runs = []
