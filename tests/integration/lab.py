@@ -90,7 +90,7 @@ class Certificate:
 
 def bytes_of(size, seed=1):
     """The same random bytes for the same seed."""
-    return (_kept_bytes if size <= 8 << 20 else _new_bytes)(size, seed)
+    return (_kept_bytes if size <= 16 << 20 else _new_bytes)(size, seed)
 
 
 def _new_bytes(size, seed):
