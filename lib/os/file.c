@@ -306,7 +306,7 @@ static int open_own(int folder, const char *path, mode_t mode, bool *out_is_new)
     return fd;
 }
 
-/* A new file in `folder` that nobody sees, or for a moment. */
+/* A new file in `folder` without a name, or with one for a moment. */
 static int open_nameless(int folder)
 {
     char name[60];
