@@ -63,6 +63,7 @@ int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err)
     p->group = p->groups.n - 1;
     p->shard = XD_SHARD_NONE;
     p->more_of = 0;
+    p->has_more = false;
     return 0;
 }
 
@@ -76,6 +77,7 @@ void xd_plan_begin_more(struct xd_plan *p, unsigned n_data)
 {
     p->shard = XD_SHARD_NONE;
     p->more_of = n_data;
+    p->has_more = true;
 }
 
 bool xd_plan_is_more(const struct xd_plan *p, size_t extent)
@@ -102,6 +104,7 @@ void xd_plan_end_group(struct xd_plan *p)
 {
     p->group = XD_PLAN_NO_GROUP;
     p->more_of = 0;
+    p->has_more = false;
 }
 
 void xd_plan_look_from(struct xd_plan *p, size_t extent)
@@ -170,9 +173,21 @@ static void mark_pieces(struct xd_plan *p)
     }
 }
 
+/* Those of the extents before `n` that are copies more in the group that was begun: they
+ * wait for its shards. */
+static void count_more(struct xd_plan *p, size_t n, bool is_in)
+{
+    for (size_t i = n;
+         p->has_more && i > 0 && p->extents[i - 1].group == p->group; i--) {
+        if (p->extents[i - 1].more_of > 0)
+            xd_plan_count_one(p, i - 1, is_in);
+    }
+}
+
 int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                 struct xd_error *err)
 {
+    const size_t n = p->n;
     struct xd_plan_extent *extents =
         xd_grow(p->extents, p->n, &p->capacity, sizeof *extents);
 
@@ -184,6 +199,7 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                     sizeof *p->places) < 0)
         return xd_fail_nomem(err);
     p->places_capacity = p->capacity;
+    count_more(p, n, false);
     extents[p->n++] = (struct xd_plan_extent){
         .range = range,
         .wanted = wanted,
@@ -194,7 +210,8 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
     if (p->group != XD_PLAN_NO_GROUP && p->shard != XD_SHARD_NONE)
         mark_pieces(p);
     p->n_missing += wanted;
-    xd_plan_count_one(p, p->n - 1, true);
+    count_more(p, n, true);
+    xd_plan_count_one(p, n, true);
     return 0;
 }
 

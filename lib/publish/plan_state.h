@@ -67,6 +67,7 @@ struct xd_plan {
     struct xd_groups groups;
     size_t group; /* of extents that are added; or XD_PLAN_NO_GROUP */
     unsigned shard, more_of;
+    bool has_more; /* whether that has had copies more */
 };
 
 static inline unsigned char *xd_plan_place(const struct xd_plan *p,

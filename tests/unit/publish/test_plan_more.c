@@ -182,6 +182,30 @@ START_TEST(what_stores_may_get_is_summed_up_whatever_happens)
 }
 END_TEST
 
+/* A shard may be planned after copies more, which wait for it then. */
+START_TEST(what_is_planned_later_is_in_the_sums)
+{
+    begin_shards(5, XD_SHARD_NONE);
+    ck_assert_int_eq(xd_plan_begin_group(plan, &err), 0);
+    for (size_t i = 0; i < 2; i++) {
+        xd_plan_begin_more(plan, 2);
+        add(2 + 2 * i, 4 + 2 * i, 1);
+        expect_sums();
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        xd_plan_begin_shard(plan, 2 + i / 2);
+        add(9 + i, 10 + i, 1);
+        expect_sums();
+    }
+    ck_assert(!xd_plan_may_get(plan, 2, 0));
+    xd_plan_begin_more(plan, 2);
+    add(6, 8, 1);
+    xd_plan_end_group(plan);
+    add(8, 9, 1);
+    expect_sums();
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("plan_more");
@@ -192,6 +216,7 @@ int main(void)
     tcase_add_test(tcase, a_copy_more_lies_beside_no_parity);
     tcase_add_test(tcase,
                    copies_more_of_one_shard_each_may_lie_beside_each_other);
+    tcase_add_test(tcase, what_is_planned_later_is_in_the_sums);
     tcase_add_loop_test(
         tcase, what_stores_may_get_is_summed_up_whatever_happens, 0, 24);
     return run_suite("plan_more", tcase);
