@@ -22,10 +22,10 @@ struct xd_plan_extent {
     unsigned wanted, n_copies; /* there, and under way */
     size_t group;              /* or XD_PLAN_NO_GROUP */
     unsigned shard;            /* of that */
+    bool is_forbidden;         /* to a store */
     bool is_piece;             /* some of the shard may be elsewhere; */
-    unsigned more_of;  /* or these are copies more of shards below that, not of
+    unsigned more_of; /* or these are copies more of shards below that, not of
                          one: then > 0 */
-    bool is_forbidden; /* to a store */
 };
 
 #define XD_PLAN_NO_GROUP SIZE_MAX
