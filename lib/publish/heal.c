@@ -23,9 +23,11 @@ int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
         .left = xd_alloc(file->n_extents + 1, sizeof *h->left),
         .lost = xd_alloc(file->n_extents + 1, sizeof *h->lost),
         .no_copy = xd_alloc(file->n_extents + 1, sizeof *h->no_copy),
-        .cuts = xd_alloc(file->n_extents + 1, sizeof *h->cuts)};
+        .cuts = xd_alloc(file->n_extents + 1, sizeof *h->cuts),
+        .mixed = xd_alloc(file->n_extents + 1, sizeof *h->mixed)};
     return h->bad && h->dropped && h->bad_parity && h->dropped_parity &&
-                   h->made && h->left && h->lost && h->no_copy && h->cuts
+                   h->made && h->left && h->lost && h->no_copy && h->cuts &&
+                   h->mixed
                ? 0
                : xd_fail_nomem(err);
 }
@@ -95,4 +97,5 @@ void xd_heal_fini(struct xd_heal *h)
     xd_free(h->no_copy);
     xd_free(h->made);
     xd_free(h->cuts);
+    xd_free(h->mixed);
 }

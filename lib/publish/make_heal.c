@@ -141,8 +141,72 @@ static int find_lost(struct xd_heal *h, const struct xd_audit *a,
     return rc < 0 ? rc : mark(h->no_copy, h, a, xd_audit_restorable, err);
 }
 
+static struct xd_range range_of(const struct xd_model_extent *e)
+{
+    return (struct xd_range){e->offset, e->offset + e->length};
+}
+
+static bool has_usable(const struct xd_heal *h, const struct xd_audit *a,
+                       size_t i)
+{
+    for (size_t k = 0; k < h->file->extents[i].n_replicas; k++)
+        if (is_usable(a, i, k))
+            return true;
+    return false;
+}
+
+/* Whether some of its bytes are wrong, and others right. */
+static bool is_half_right(const struct xd_audit *a, size_t extent,
+                          size_t replica)
+{
+    struct xd_audited row = {.struct_size = sizeof row};
+
+    return xd_audit_replica(a, extent, replica, &row) == 0 &&
+           row.verdict == XD_AUDIT_LYING && row.bytes_right > 0;
+}
+
+static bool has_half_right(const struct xd_heal *h, const struct xd_audit *a,
+                           size_t i)
+{
+    for (size_t k = 0; k < h->file->extents[i].n_replicas; k++)
+        if (is_half_right(a, i, k))
+            return true;
+    return false;
+}
+
+/* An extent of which no replica is good as a whole.  What is right of each is proved piece
+ * by piece, as it is read; else nothing is. */
+static void take_mixed(struct xd_upload *u, const struct xd_audit *a, size_t i)
+{
+    struct xd_heal *h = &u->heal;
+
+    h->mixed[i] = h->file->rare->pieces && has_half_right(h, a, i);
+    if (!h->mixed[i])
+        h->lost[i] = h->no_copy[i] = true;
+}
+
+/* Those that are read, though each byte has a good copy, from no good replica. */
+static int find_mixed(struct xd_upload *u, const struct xd_audit *a,
+                      struct xd_error *err)
+{
+    struct xd_heal *h = &u->heal;
+    struct xd_rangeset whole;
+    int rc = 0;
+
+    xd_rangeset_init(&whole);
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++)
+        if (has_usable(h, a, i))
+            rc = xd_rangeset_add(&whole, range_of(&h->file->extents[i]));
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++)
+        if (!h->no_copy[i] &&
+            !xd_rangeset_contains(&whole, range_of(&h->file->extents[i])))
+            take_mixed(u, a, i);
+    xd_rangeset_fini(&whole);
+    return rc < 0 ? xd_fail_nomem(err) : 0;
+}
+
 /* What is read: not the replicas that cannot be used, but where there are no others,
- * which is not read. */
+ * which is not read, or is put together of them. */
 static int make_good(const struct xd_upload *u, const struct xd_audit *a,
                      struct xd_manifest **out, struct xd_error *err)
 {
@@ -158,7 +222,8 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 
         for (size_t k = 0; k < e->n_replicas; k++)
             dropped[e->first_replica + k] =
-                !is_usable(a, i, k) && !h->no_copy[i];
+                !is_usable(a, i, k) && !h->no_copy[i] &&
+                !(h->mixed[i] && is_half_right(a, i, k));
     }
     rc = xd_manifest_edit(
         out, there, 0,
@@ -244,6 +309,8 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
         rc = find_bad(u, a, err);
     if (rc == 0)
         rc = find_lost(&u->heal, a, err);
+    if (rc == 0)
+        rc = find_mixed(u, a, err);
     if (rc == 0 && goes_on)
         rc = xd_heal_go_on(u, err);
     if (rc == 0)

@@ -159,6 +159,69 @@ def test_parity_that_a_heal_has_made_and_is_lost_again_is_made_again(lab):
         assert_parity(lab, depots[2:4], data, 2, 2)
 
 
+# ---- copies of which none is right as a whole ----
+
+def spoil(depot, at, length=1000):
+    """Some bytes of its only object."""
+    (path,) = depot.objects
+    there = bytearray(depot.objects[path])
+    there[at:at + length] = bytes(b ^ 1 for b in there[at:at + length])
+    depot.objects[path] = bytes(there)
+
+
+@pytest.mark.parametrize("places", [(1, 2 * MIB), (1, 1)])
+def test_copies_that_are_wrong_at_different_places_are_replaced(lab, places):
+    """What is right of each is put together; where both are wrong at one place that is
+    lost, and the others are replaced nevertheless."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        one, two, new, more, other = depots[:5]
+        assert put(lab, [one, two]).rc == 0
+        for d, at in zip((one, two), places):
+            spoil(d, at)
+        run = heal(lab, [new, more], "--full")
+        if places[0] == places[1]:
+            assert run.rc == 1
+            assert "no depot has a good copy" in run.err
+            return
+        assert run.rc == 0, run.err
+        assert_copies(lab, data, new, more)
+        assert not one.objects and not two.objects
+        assert_fetched(lab, data)
+
+
+def test_what_nothing_would_prove_is_not_put_together(lab):
+    """There are no hashes, and a majority at each place is no good copy; the rest is
+    replaced."""
+    data = source(lab, MIB)
+    half = MIB // 2
+    with six() as depots:
+        *three, good, new = depots[:5]
+        for d, at in zip(three, (1000, 200000, 400000)):
+            d.objects["/dav/a"] = data[:half]
+            spoil(d, at)
+        good.objects["/dav/b"] = data[half:]
+        mappings = [(0, d.url + "a") for d in three] + [
+            (half, d.url + "b") for d in (good, depots[5])]
+        lab.path("film.bin.xnd").write_text(
+            '<exnode xmlns:e="http://loci.cs.utk.edu/exnode">'
+            '<e:metadata name="filename" type="string">film.bin</e:metadata>'
+            + "".join(
+                "<e:mapping>" + "".join(
+                    f'<e:metadata name="{name}" type="string">{value}'
+                    "</e:metadata>" for name, value in
+                    (("exnode_offset", at), ("logical_length", half)))
+                + f"<e:read>{url}</e:read></e:mapping>"
+                for at, url in mappings) + "</exnode>")
+        run = heal(lab, [new], "--full")
+        assert run.rc == 1, run.err
+        assert f"of {half} bytes no depot has a good copy" in run.err
+        assert list(new.objects.values()) == [data[half:]]
+        first, second = shown(lab)["extents"]
+        assert stores_of(first) == {d.url for d in three}
+        assert stores_of(second) == {good.url, new.url}
+
+
 # ---- what is removed ----
 
 def test_what_was_replaced_before_a_heal_was_broken_off_is_removed(lab):
