@@ -109,6 +109,7 @@ static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
 struct left {
     size_t n_denied; /* and what is there is not known; */
     size_t n_parity; /* are of stripes that are lost; */
+    size_t n_mixed;  /* extents: each of their copies is wrong somewhere; */
     bool has_more;   /* others are replaced */
 };
 
@@ -144,6 +145,43 @@ static void count_parity(const struct checking *c, struct left *left)
             }
 }
 
+static bool has_usable(const struct xd_audit *audit, size_t extent)
+{
+    struct xd_audited r = {.struct_size = sizeof r};
+
+    for (size_t k = 0; xd_audit_replica(audit, extent, k, &r) == 0; k++)
+        if (xd_audit_verdict_is_usable(r.verdict))
+            return true;
+    return false;
+}
+
+static bool has_half_right(const struct xd_audit *audit, size_t extent)
+{
+    struct xd_audited r = {.struct_size = sizeof r};
+
+    for (size_t k = 0; xd_audit_replica(audit, extent, k, &r) == 0; k++)
+        if (r.verdict == XD_AUDIT_LYING && r.bytes_right > 0)
+            return true;
+    return false;
+}
+
+/* Whether no copy of it is right as a whole, and no other extent has its bytes. */
+static bool is_mixed(const struct checking *c, size_t extent,
+                     const struct xd_extent *e)
+{
+    struct xd_extent o = {.struct_size = sizeof o};
+
+    if (has_usable(c->audits[0], extent) ||
+        !has_half_right(c->audits[0], extent))
+        return false;
+    for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &o) == 0;
+         i++)
+        if (o.offset < e->offset + e->length &&
+            e->offset < o.offset + o.length && has_usable(c->audits[0], i))
+            return false;
+    return true;
+}
+
 static struct left what_is_left(const struct checking *c)
 {
     const struct xd_audit *audit = c->audits[0];
@@ -152,9 +190,14 @@ static struct left what_is_left(const struct checking *c)
     struct left left = {.n_parity = 0};
 
     for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &e) == 0;
-         i++)
+         i++) {
+        const bool lost = is_lost(audit, &e);
+        const bool mixed = !lost && is_mixed(c, i, &e);
+
+        left.n_mixed += mixed;
         for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++)
-            count_left(&left, &r, is_lost(audit, &e));
+            count_left(&left, &r, lost || mixed);
+    }
     count_parity(c, &left);
     return left;
 }
@@ -181,7 +224,14 @@ static int conclude_heal(const struct checking *c, const struct left *left)
             "it is computed of are lost",
             left->n_parity, left->n_parity == 1 ? "replica" : "replicas",
             left->n_parity == 1 ? "stays as it is" : "stay as they are");
-    return left->n_denied + left->n_parity > 0 || sum.bytes_with_none > 0
+    if (left->n_mixed > 0)
+        words_error("each copy of %zu %s is wrong somewhere, and %s as %s: a "
+                    "download may still put the right bytes together",
+                    left->n_mixed, left->n_mixed == 1 ? "extent" : "extents",
+                    left->n_mixed == 1 ? "it stays" : "they stay",
+                    left->n_mixed == 1 ? "it is" : "they are");
+    return left->n_denied + left->n_parity + left->n_mixed > 0 ||
+                   sum.bytes_with_none > 0
                ? STATUS_FAILED
                : STATUS_COMPLETE;
 }

@@ -166,9 +166,9 @@ XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
  * The same in place of the replicas that `audit` has found to be unusable, of as
  * many bytes as another depot has a good copy of; those leave the manifest once they
  * are replaced.  `copies` and `stripes` of the wish do not matter: each extent goes
- * to whichever store is free.  What no replica has right as a whole is put together of
- * several, if the manifest has hashes of pieces.  One that was broken off goes on, also where nothing is
- * bad any more; copies that an addition has made until it was broken off stay.
+ * to whichever store is free.  An extent that no replica has right as a
+ * whole stays as it is.  One that was broken off goes on, also where nothing is bad any
+ * more; copies that an addition has made until it was broken off stay.
  * Ownership: `audit`, which was of xd_upload_manifest(), need not outlive the call.
  * Errors:    also STATE (the manifest has changed since).
  */

@@ -23,11 +23,9 @@ int xd_heal_init(struct xd_heal *h, const struct xd_model_file *file,
         .left = xd_alloc(file->n_extents + 1, sizeof *h->left),
         .lost = xd_alloc(file->n_extents + 1, sizeof *h->lost),
         .no_copy = xd_alloc(file->n_extents + 1, sizeof *h->no_copy),
-        .cuts = xd_alloc(file->n_extents + 1, sizeof *h->cuts),
-        .mixed = xd_alloc(file->n_extents + 1, sizeof *h->mixed)};
+        .cuts = xd_alloc(file->n_extents + 1, sizeof *h->cuts)};
     return h->bad && h->dropped && h->bad_parity && h->dropped_parity &&
-                   h->made && h->left && h->lost && h->no_copy && h->cuts &&
-                   h->mixed
+                   h->made && h->left && h->lost && h->no_copy && h->cuts
                ? 0
                : xd_fail_nomem(err);
 }
@@ -97,5 +95,4 @@ void xd_heal_fini(struct xd_heal *h)
     xd_free(h->no_copy);
     xd_free(h->made);
     xd_free(h->cuts);
-    xd_free(h->mixed);
 }

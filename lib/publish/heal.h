@@ -41,8 +41,7 @@ struct xd_heal {
                      that are missing */
     bool *lost; /* of each of them: whether some of its bytes are lost; */
     bool *no_copy; /* or no depot has a good copy of them, though parity may
-                      restore them; */
-    bool *mixed;   /* or each has one, but no replica is good as a whole */
+                      restore them */
     enum xd_heal_cut *cuts;     /* of each of them */
     struct xd_rangeset waiting; /* what an earlier run has made of these bytes
                                    stands for bad replicas (heal_again.h) */

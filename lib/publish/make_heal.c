@@ -155,58 +155,33 @@ static bool has_usable(const struct xd_heal *h, const struct xd_audit *a,
     return false;
 }
 
-/* Whether some of its bytes are wrong, and others right. */
-static bool is_half_right(const struct xd_audit *a, size_t extent,
-                          size_t replica)
-{
-    struct xd_audited row = {.struct_size = sizeof row};
-
-    return xd_audit_replica(a, extent, replica, &row) == 0 &&
-           row.verdict == XD_AUDIT_LYING && row.bytes_right > 0;
-}
-
-static bool has_half_right(const struct xd_heal *h, const struct xd_audit *a,
-                           size_t i)
-{
-    for (size_t k = 0; k < h->file->extents[i].n_replicas; k++)
-        if (is_half_right(a, i, k))
-            return true;
-    return false;
-}
-
-/* An extent of which no replica is good as a whole.  What is right of each is proved piece
- * by piece, as it is read; else nothing is. */
-static void take_mixed(struct xd_upload *u, const struct xd_audit *a, size_t i)
-{
-    struct xd_heal *h = &u->heal;
-
-    h->mixed[i] = h->file->rare->pieces && has_half_right(h, a, i);
-    if (!h->mixed[i])
-        h->lost[i] = h->no_copy[i] = true;
-}
-
-/* Those that are read, though each byte has a good copy, from no good replica. */
-static int find_mixed(struct xd_upload *u, const struct xd_audit *a,
+/* Each byte of an extent may have a good copy, and none of its replicas be good as a
+ * whole: it cannot be read, unless others have its bytes, and counts as lost. */
+static int find_mixed(struct xd_heal *h, const struct xd_audit *a,
                       struct xd_error *err)
 {
-    struct xd_heal *h = &u->heal;
     struct xd_rangeset whole;
     int rc = 0;
 
     xd_rangeset_init(&whole);
-    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++)
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
+        const struct xd_model_extent *e = &h->file->extents[i];
+
         if (has_usable(h, a, i))
-            rc = xd_rangeset_add(&whole, range_of(&h->file->extents[i]));
-    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++)
-        if (!h->no_copy[i] &&
-            !xd_rangeset_contains(&whole, range_of(&h->file->extents[i])))
-            take_mixed(u, a, i);
+            rc = xd_rangeset_add(&whole, range_of(e));
+    }
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
+        const struct xd_model_extent *e = &h->file->extents[i];
+
+        if (!h->no_copy[i] && !xd_rangeset_contains(&whole, range_of(e)))
+            h->lost[i] = h->no_copy[i] = true;
+    }
     xd_rangeset_fini(&whole);
     return rc < 0 ? xd_fail_nomem(err) : 0;
 }
 
 /* What is read: not the replicas that cannot be used, but where there are no others,
- * which is not read, or is put together of them. */
+ * which is not read. */
 static int make_good(const struct xd_upload *u, const struct xd_audit *a,
                      struct xd_manifest **out, struct xd_error *err)
 {
@@ -222,8 +197,7 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
 
         for (size_t k = 0; k < e->n_replicas; k++)
             dropped[e->first_replica + k] =
-                !is_usable(a, i, k) && !h->no_copy[i] &&
-                !(h->mixed[i] && is_half_right(a, i, k));
+                !is_usable(a, i, k) && !h->no_copy[i];
     }
     rc = xd_manifest_edit(
         out, there, 0,
@@ -310,7 +284,7 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
     if (rc == 0)
         rc = find_lost(&u->heal, a, err);
     if (rc == 0)
-        rc = find_mixed(u, a, err);
+        rc = find_mixed(&u->heal, a, err);
     if (rc == 0 && goes_on)
         rc = xd_heal_go_on(u, err);
     if (rc == 0)
