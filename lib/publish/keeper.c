@@ -141,11 +141,11 @@ static void wait_for_copies_locked(struct xd_upload *u)
 }
 
 /* Whether a later run has nothing to go on with: it is complete, or has left what was
- * there as it was. */
+ * there as it was, which an earlier run has not. */
 static bool is_over_locked(const struct xd_upload *u)
 {
     return u->error.code == XD_OK ||
-           (!u->makes_manifest && u->bytes_done == 0 &&
+           (!u->makes_manifest && !u->goes_on && u->bytes_done == 0 &&
             !xd_inventory_has_pending(u->inventory));
 }
 

@@ -97,6 +97,7 @@ int xd_copies_open(struct xd_upload *u, const struct xd_upload_wish *wish,
 
     if (rc == 0)
         rc = look_at_inventory(u, wish->manifest, command, out_goes_on, err);
+    u->goes_on = *out_goes_on;
     if (rc == 0)
         rc = xd_inventory_check_public(u->inventory, err);
     return rc == 0 ? name_file(u, wish->manifest, err) : rc;

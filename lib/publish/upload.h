@@ -157,6 +157,7 @@ struct xd_upload {
     struct xd_parity_reads **parity; /* of each worker, and of the hasher */
     struct xd_inventory_note note;
     bool makes_manifest; /* of a file that had none */
+    bool goes_on;        /* from an earlier run, which has left a note */
     struct xd_heal heal; /* guarded by lock, once it runs */
     uint64_t presign_s;  /* as in struct xd_upload_wish */
     struct xd_hold hold; /* of its manifests */

@@ -123,7 +123,8 @@ static void begin_locked(struct xd_upload_lane *lane, size_t extent)
     lane->reason = (struct xd_error){.code = XD_OK};
     lane->drops = lane->is_resumed = lane->may_come = lane->is_noted = false;
     lane->is_pending = lane->is_found = lane->is_there = false;
-    lane->worker->stats.state = XD_STORE_BUSY;
+    if (lane->worker->stats.state != XD_STORE_FAILED)
+        lane->worker->stats.state = XD_STORE_BUSY;
 }
 
 /* Begin an extent, if there is one for the store now.  The lock is released while

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from coded import (MIB, add, assert_fetched, assert_parity, put, shown, six,
-                   source, to)
+                   source, stores, to)
 from lab import Lab, wait_until
 
 
@@ -352,6 +352,38 @@ def test_a_heal_comes_to_its_end_where_nothing_is_bad_any_more(lab):
                              report=False).rc == 0
         assert add(lab, [other]).rc == 0
         assert_fetched(lab, data)
+
+
+def test_a_run_that_makes_nothing_keeps_what_an_earlier_one_has_noted(lab):
+    """What is at its store stands for bad copies still."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, one_bad, other_bad, one, two = depots[:5]
+        assert put(lab, [good, one_bad, other_bad], *SHORT).rc == 0
+        one_bad.objects.clear()
+        other_bad.objects.clear()
+        assert heal(lab, [one]).rc == 1
+        two.refused["PUT"] = 507
+        assert heal(lab, [two]).rc == 1
+        two.refused.clear()
+        run = heal(lab, [one, two])
+        assert run.rc == 0, run.err
+        assert_copies(lab, data, good, one, two)
+
+
+def test_nor_does_it_forget_what_is_to_be_removed(lab):
+    source(lab, 3 * MIB + 3)
+    with stores(None, None, "is_full_after_two", None) as (good, bad, full,
+                                                           new):
+        assert put(lab, [good, bad], *SHORT).rc == 0
+        bad.objects = {p: bytes(len(t)) for p, t in bad.objects.items()}
+        for _ in range(2):
+            run = heal(lab, [full], "--full")
+            assert run.rc == 1
+            assert "have the same bytes" not in run.err
+        run = heal(lab, [new], "--full")
+        assert run.rc == 0, run.err
+        assert not bad.objects
 
 
 @pytest.mark.parametrize("words", [["check", "film.bin.xnd", "--heal"],
