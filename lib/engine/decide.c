@@ -500,8 +500,9 @@ static bool fail_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_range part;
 
-    for (; !xd_range_is_empty(range); range.begin = part.end) {
+    do { /* of the size probe the range is empty */
         part = xd_stripes_part(&e->coded.stripes, range);
+        range.begin = part.end;
         if (xd_coded_may_come_locked(e, part))
             continue;
         if (recovers_locked(e, part.begin))
@@ -511,7 +512,7 @@ static bool fail_locked(struct xd_engine *e, struct xd_range range)
             continue;
         if (!give_up_locked(e, part))
             return false;
-    }
+    } while (!xd_range_is_empty(range));
     return true;
 }
 

@@ -11,34 +11,26 @@ static bool is_apart(const struct xd_stripes *s, size_t stripe)
     return s->states && s->states[stripe].is_apart;
 }
 
-/* Whether that is another than this one. */
-static bool is_anothers(const struct xd_stripes *s, size_t stripe,
-                        struct xd_range shard, unsigned depot)
+/* Whether parity of a depot may take the place of bytes of the shard: then it is the
+ * same that is in the place of others. */
+static bool may_take(const struct xd_stripes *s, size_t stripe,
+                     struct xd_range shard, unsigned depot, unsigned parity)
 {
     const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
 
     for (size_t i = 0; is_apart(s, stripe) && o && i < o->n_runs; i++)
-        if (o->runs[i].depot != depot &&
+        if ((o->runs[i].depot != depot || o->runs[i].parity != parity) &&
             !xd_range_is_empty(xd_range_clip(o->runs[i].range, shard)))
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
-/* The parity of the depot that is to take the place of all of the shard of that byte;
- * 0: any may. */
-static unsigned own_parity(const struct xd_stripes *s, size_t stripe,
-                           unsigned depot, uint64_t byte)
+static struct xd_range shard_of(const struct xd_stripes *s, size_t stripe,
+                                uint64_t byte)
 {
-    const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
     unsigned number;
-    const struct xd_range shard =
-        xd_stripes_shard(&s->list[stripe], byte, &number);
 
-    for (size_t i = 0; is_apart(s, stripe) && o && i < o->n_runs; i++)
-        if (o->runs[i].depot == depot &&
-            !xd_range_is_empty(xd_range_clip(o->runs[i].range, shard)))
-            return o->runs[i].parity;
-    return 0;
+    return xd_stripes_shard(&s->list[stripe], byte, &number);
 }
 
 typedef void report_fn(void *world, unsigned depot, struct xd_range range);
@@ -63,13 +55,13 @@ static struct xd_range next_of_depot(const struct xd_stripes *s, size_t stripe,
                                      unsigned depot, struct xd_range r,
                                      unsigned *out)
 {
-    const unsigned own = own_parity(s, stripe, depot, r.begin);
+    const struct xd_range shard = shard_of(s, stripe, r.begin);
     struct xd_range first = {r.end, r.end};
     struct xd_parity_holder h = {0};
 
     while (s->ops->next_holder(s->world, stripe, &h)) {
         const struct xd_range gap =
-            h.depot == depot && (own == 0 || h.parity == own)
+            h.depot == depot && may_take(s, stripe, shard, depot, h.parity)
                 ? xd_stripes_next_unused(s, stripe, h.parity, r)
                 : first;
 
@@ -156,8 +148,9 @@ static void report_others(struct xd_stripes *s, size_t stripe,
     const struct xd_range shard = xd_stripes_shard(shape, r.begin, &own);
 
     while (s->ops->next_holder(s->world, stripe, &h)) {
-        if (is_apart(s, stripe) && h.depot != run->depot &&
-            is_anothers(s, stripe, shard, h.depot) == is_lent)
+        if (is_apart(s, stripe) &&
+            (is_lent ? h.depot != run->depot
+                     : may_take(s, stripe, shard, h.depot, h.parity)))
             report_unused(s, stripe, &h, shard,
                           is_lent ? s->ops->lend : s->ops->give_back);
         if (h.parity != run->parity)
@@ -166,12 +159,12 @@ static void report_others(struct xd_stripes *s, size_t stripe,
         for (unsigned i = 0; i < shape->k; i++) {
             const struct xd_range beside = xd_stripes_beside(shape, i, r);
 
-            if (i == own || xd_range_is_empty(beside))
+            if ((is_lent && i == own) || xd_range_is_empty(beside))
                 continue;
             if (is_lent)
                 lend_used(s, stripe, &h, has_more, beside);
-            else if (!is_anothers(s, stripe, xd_stripes_data(shape, i),
-                                  h.depot))
+            else if (may_take(s, stripe, xd_stripes_data(shape, i), h.depot,
+                              h.parity))
                 s->ops->give_back(s->world, h.depot, beside);
         }
     }
@@ -199,7 +192,7 @@ static void hold(struct xd_stripes *s, size_t stripe,
     for (unsigned i = 0; i < shape->k; i++) {
         const struct xd_range shard = xd_stripes_data(shape, i);
 
-        if (!is_anothers(s, stripe, shard, h->depot))
+        if (may_take(s, stripe, shard, h->depot, h->parity))
             report_unused(s, stripe, h, shard, s->ops->give_back);
     }
 }
@@ -247,14 +240,16 @@ static bool has_parity(const struct xd_stripes *s, size_t stripe,
 }
 
 /* The parity that is in that place, or asked for, if the depot has it, and as much as
- * is there of it; else any of the depot's, which cannot begin if it is in another. */
+ * is there of it; else any of the depot's, which cannot begin if it is in another, or
+ * may not take this one. */
 static bool choose_again(const struct xd_stripes *s, size_t stripe,
                          unsigned depot, struct xd_range range,
                          struct xd_coded_run *out)
 {
-    const unsigned own = own_parity(s, stripe, depot, range.begin);
     const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
+    const struct xd_range shard = shard_of(s, stripe, range.begin);
     struct xd_parity_holder h = {0};
+    bool has_any = false;
 
     for (size_t i = 0; o && i < o->n_runs; i++) {
         const struct xd_range there = xd_range_clip(o->runs[i].range, range);
@@ -266,13 +261,15 @@ static bool choose_again(const struct xd_stripes *s, size_t stripe,
             return true;
         }
     }
-    while (s->ops->next_holder(s->world, stripe, &h))
-        if (h.depot == depot && (own == 0 || h.parity == own)) {
-            out->parity = h.parity;
-            out->range = range;
-            return true;
-        }
-    return false;
+    while (s->ops->next_holder(s->world, stripe, &h)) {
+        if (h.depot != depot ||
+            (has_any && !may_take(s, stripe, shard, depot, h.parity)))
+            continue;
+        out->parity = h.parity;
+        out->range = range;
+        has_any = true;
+    }
+    return has_any;
 }
 
 bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
@@ -333,12 +330,10 @@ bool xd_stand_in_begin(struct xd_stripes *s, const struct xd_coded_run *run,
                        xd_usec now)
 {
     const size_t stripe = xd_stripes_find(s, run->range.begin);
-    unsigned number;
-    const struct xd_range shard =
-        xd_stripes_shard(&s->list[stripe], run->range.begin, &number);
+    const struct xd_range shard = shard_of(s, stripe, run->range.begin);
 
     if (is_elsewhere(s, stripe, run) ||
-        is_anothers(s, stripe, shard, run->depot) ||
+        !may_take(s, stripe, shard, run->depot, run->parity) ||
         !xd_stripes_may_begin(s, stripe, run))
         return refuse(s, stripe, run, now);
     if (xd_stripes_begin(s, stripe, run) < 0) {
@@ -438,13 +433,35 @@ void xd_stand_in_drop(struct xd_stripes *s, unsigned depot, struct xd_range but,
     }
 }
 
-/* Whether it is part of a shard that one depot is to deliver, and cannot any more. */
+/* Whether that parity is in another place where a part of the shard is missing. */
+static bool lacks_some(const struct xd_stripes *s, size_t stripe,
+                       unsigned parity, struct xd_range shard)
+{
+    while (!xd_range_is_empty(shard)) {
+        const struct xd_range unused =
+            xd_stripes_next_unused(s, stripe, parity, shard);
+        const struct xd_range used = {shard.begin, unused.begin};
+
+        if (!xd_stripes_have(s, stripe, xd_range_clip(used, shard)))
+            return true;
+        shard.begin = unused.end;
+    }
+    return false;
+}
+
+/* Whether it is part of a shard that one depot is to deliver, and cannot any more.  As
+ * the same may come again, that is so once for each shard of the stripe. */
 static bool is_left(const struct xd_stripes *s, size_t stripe,
                     const struct xd_coded_run *run, struct xd_range shard)
 {
-    return is_apart(s, stripe) && !xd_stripes_have(s, stripe, shard) &&
+    return is_apart(s, stripe) &&
+           s->states[stripe].n_left < s->list[stripe].n &&
+           !xd_stripes_is_asked(s, stripe) &&
+           !xd_stripes_have(s, stripe, shard) &&
            (s->ops->fails(s->world, run->depot) ||
-            !has_parity(s, stripe, run->depot, run->parity));
+            !has_parity(s, stripe, run->depot, run->parity) ||
+            !may_take(s, stripe, shard, run->depot, run->parity) ||
+            lacks_some(s, stripe, run->parity, shard));
 }
 
 /* Parity that takes the place of data which a depot holds is for data that none
@@ -459,8 +476,12 @@ static bool spare(struct xd_stripes *s, size_t stripe, xd_usec now)
         const struct xd_range shard =
             xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
 
-        if (!s->ops->holds(s->world, shard) && !is_left(s, stripe, &run, shard))
+        const bool is_held = s->ops->holds(s->world, shard);
+
+        if (!is_held && !is_left(s, stripe, &run, shard))
             continue;
+        if (!is_held)
+            s->states[stripe].n_left++;
         (void)drop_within(s, stripe, XD_STORED, shard, XD_DISCARD_DROPPED);
         look_again(s, stripe, now);
         return true;
@@ -489,7 +510,8 @@ static void join_late(struct xd_stripes *s, size_t stripe,
     struct xd_parity_holder h = {0};
 
     while (s->ops->next_holder(s->world, stripe, &h))
-        report_unused(s, stripe, &h, shard, s->ops->join);
+        if (may_take(s, stripe, shard, h.depot, h.parity))
+            report_unused(s, stripe, &h, shard, s->ops->join);
 }
 
 static void reconsider(struct xd_stripes *s, size_t stripe, xd_usec now)

@@ -104,7 +104,8 @@ struct xd_stripe_state {
     size_t open_at; /* its place among those that are open plus 1, or 0 */
     bool has_waited, is_put_off, is_ready; /* it is in that queue, or was */
     bool has_refused; /* a request was not made, and its depot was lent */
-    bool is_apart;    /* what takes the place of a shard comes from one depot */
+    bool is_apart;   /* what takes the place of a shard comes from one depot; */
+    unsigned n_left; /* so many were begun that it could not complete */
 };
 
 struct xd_stripes {

@@ -206,6 +206,15 @@ def test_where_no_size_can_be_had_one_stream_runs_to_the_end(lab):
     assert run.report["size"] == SIZE
 
 
+def test_where_no_depot_can_be_reached_no_size_is_waited_for(lab):
+    dead = [lab.dead() for _ in range(2)]
+    urls = lab.write("urls.txt", "".join(d.url("f.bin") + "\n" for d in dead))
+    run = lab.xdownload("--patience", "1", urls)
+    assert run.rc == 1, run
+    assert "no depot is left that holds byte 0: 2 failed" in run.err
+    assert not lab.path("f.bin").exists()
+
+
 # ---- depots that answer what was not asked ----
 
 def partial(head, first, last, total, body, extra=""):

@@ -190,7 +190,7 @@ START_TEST(a_depot_is_lent_where_its_parity_would_be_in_two_places)
     store(1, 1110, 1120);
     expect("");
     xd_stand_in_ended(&stripes, 1, 1110, 0);
-    expect("+0 1020-1030 +0 1220-1230 again");
+    expect("+0 1020-1030 +0 1120-1130 +0 1220-1230 again");
 }
 END_TEST
 
@@ -214,7 +214,7 @@ START_TEST(what_was_refused_is_given_back_at_the_end_of_a_request)
     ck_assert(!begin(2, 1, 1000, 1100));
     expect("-1 1000-1100");
     xd_stand_in_ended(&stripes, 1, 1100, 0);
-    expect("+0 1000-1100 +0 1200-1300 "
+    expect("+0 1000-1100 +0 1100-1200 +0 1200-1300 "
            "+0 1000-1100 +0 1100-1200 +0 1200-1300 "
            "+1 1000-1100 +1 1100-1200 +1 1200-1300 again");
 }
@@ -229,7 +229,7 @@ START_TEST(where_nothing_was_refused_no_more_than_its_own_is_given_back)
     ck_assert(begin(2, 1, 1000, 1100));
     expect("-0 1000-1100 -0 1200-1300 again -1 1100-1200 -1 1200-1300");
     xd_stand_in_ended(&stripes, 2, 1000, 0);
-    expect("+1 1100-1200 +1 1200-1300 again");
+    expect("+1 1000-1100 +1 1100-1200 +1 1200-1300 again");
 }
 END_TEST
 
@@ -240,7 +240,8 @@ START_TEST(looking_again_gives_back_only_what_was_refused)
     ck_assert(begin(1, 0, 1100, 1200));
     store(1, 1100, 1150);
     xd_stand_in_ended(&stripes, 1, 1100, 0);
-    expect("-0 1000-1100 -0 1200-1300 +0 1050-1100 +0 1250-1300 again");
+    expect("-0 1000-1100 -0 1200-1300 +0 1050-1100 +0 1150-1200 +0 1250-1300 "
+           "again");
     ck_assert_uint_eq(xd_stand_in_watch(&stripes, XD_STRIPES_LATE - 1),
                       XD_STRIPES_LATE);
     expect("");
@@ -268,7 +269,7 @@ START_TEST(what_a_depot_holds_gives_way_to_what_none_does)
     lost = 1 << 2;
     expect("-0 1100-1200 -0 1200-1300 again");
     ck_assert(xd_stand_in_spares(&stripes, 1200, 0));
-    expect("x5 1000-1100 +0 1100-1200 +0 1200-1300");
+    expect("x5 1000-1100 +0 1000-1100 +0 1100-1200 +0 1200-1300");
     ck_assert(!xd_stand_in_spares(&stripes, 1200, 0));
 }
 END_TEST
@@ -285,7 +286,7 @@ START_TEST(it_does_so_a_while_later_only_where_the_stripe_is_short)
     expect("again");
     parity[1] = 0;
     (void)xd_stand_in_watch(&stripes, 2 * XD_STRIPES_LATE);
-    expect("again x5 1000-1100 +0 1100-1200 +0 1200-1300");
+    expect("again x5 1000-1100 +0 1000-1100 +0 1100-1200 +0 1200-1300");
 }
 END_TEST
 
@@ -385,7 +386,7 @@ START_TEST(what_one_depot_delivered_is_dropped_in_all_stripes)
     expect("x2 1300-1400"); /* a request for it runs */
     xd_stand_in_drop(&stripes, 0, (struct xd_range){1300, 1301},
                      XD_DISCARD_BANNED);
-    expect("x2 1000-1100 +0 1100-1200 +0 1200-1300");
+    expect("x2 1000-1100 +0 1000-1100 +0 1100-1200 +0 1200-1300");
     ck_assert(xd_stand_in_drop_stripe(&stripes, 1, XD_DISCARD_BAD_PIECE));
     expect("x0 1400-1410");
     ck_assert(!xd_stand_in_drop_stripe(&stripes, 1, XD_DISCARD_BAD_PIECE));
@@ -397,12 +398,14 @@ START_TEST(apart_other_depots_are_lent_for_the_same_shard)
 {
     ck_assert(begin(1, 0, 1100, 1110));
     xd_stand_in_ended(&stripes, 1, 1100, 0);
-    expect("-0 1000-1010 -0 1200-1210 +0 1000-1010 +0 1200-1210 again");
+    expect("-0 1000-1010 -0 1200-1210 +0 1000-1010 +0 1100-1110 +0 1200-1210 "
+           "again");
     stripes.states[0].is_apart = true;
     ck_assert(begin(1, 0, 1100, 1110));
     expect("-0 1000-1010 -0 1200-1210 -1 1100-1200");
     xd_stand_in_ended(&stripes, 1, 1100, 0);
-    expect("+0 1000-1010 +0 1200-1210 +1 1100-1200 again");
+    expect("+0 1100-1200 +0 1000-1010 +0 1100-1110 +0 1200-1210 "
+           "+1 1100-1200 again");
 }
 END_TEST
 
@@ -448,7 +451,8 @@ START_TEST(apart_others_wait_while_a_part_is_there)
            "-2 1000-1050 -2 1200-1250");
     store(1, 1100, 1120);
     xd_stand_in_ended(&stripes, 1, 1100, 0);
-    expect("+0 1020-1050 +0 1220-1250 +2 1020-1050 +2 1220-1250 again");
+    expect("+0 1120-1200 +0 1020-1050 +0 1120-1150 +0 1220-1250 +2 1020-1050 "
+           "+2 1220-1250 again");
     ck_assert(!begin(2, 1, 1150, 1200));
     ck_assert(!begin(2, 2, 1150, 1200));
     expect("-1 1150-1200 -2 1150-1200");
@@ -489,6 +493,100 @@ START_TEST(apart_a_part_gives_way_when_its_depot_cannot_go_on)
 }
 END_TEST
 
+/* Its parity is in another place at those positions, where none other may be. */
+START_TEST(apart_a_part_gives_way_that_would_be_in_two_places)
+{
+    parity[0] = 1 << 3 | 1 << 4;
+    parity[1] = 0;
+    keep_apart();
+    lost = 1 << 0 | 1 << 1;
+    ck_assert(begin(1, 0, 1000, 1050)); /* 3 */
+    store(1, 1000, 1050);
+    xd_stand_in_ended(&stripes, 1, 1000, 0);
+    ck_assert(begin(1, 0, 1150, 1200)); /* 3 */
+    store(1, 1150, 1200);
+    xd_stand_in_ended(&stripes, 1, 1150, 0);
+    ck_assert(!begin(1, 0, 1050, 1100));
+    xd_text_clear(&reports);
+    ck_assert(xd_stand_in_spares(&stripes, 1050, 0));
+    expect("+0 1200-1300 again");
+    ck_assert(xd_stand_in_spares(&stripes, 1050, 0));
+    expect("x5 1000-1050 +0 1000-1050 +0 1000-1050 +0 1100-1150 +0 1200-1250 "
+           "+0 1000-1100");
+}
+END_TEST
+
+/* As the same might come again for ever. */
+START_TEST(apart_parts_give_way_once_for_each_shard_of_the_stripe)
+{
+    unsigned n = 0;
+
+    lost = 1 << 1;
+    keep_apart();
+    for (bool is_spared = true; is_spared; n += is_spared) {
+        parity[0] = 1 << 3;
+        ck_assert(begin(1, 0, 1100, 1150));
+        store(1, 1100, 1150);
+        xd_stand_in_ended(&stripes, 1, 1100, 0);
+        parity[0] = 0;
+        is_spared = xd_stand_in_spares(&stripes, 1150, 0);
+    }
+    ck_assert_uint_eq(n, 5);
+}
+END_TEST
+
+START_TEST(apart_no_part_gives_way_to_a_request_that_runs)
+{
+    lost = 1 << 1;
+    keep_apart();
+    ck_assert(begin(1, 0, 1100, 1150));
+    store(1, 1100, 1150);
+    xd_stand_in_ended(&stripes, 1, 1100, 0);
+    ck_assert(begin(2, 0, 1150, 1200));
+    ck_assert(!xd_stand_in_spares(&stripes, 1150, 0));
+    store(2, 1150, 1160);
+    xd_stand_in_ended(&stripes, 2, 1150, 0);
+    ck_assert(!xd_stand_in_spares(&stripes, 1150, 0)); /* it can go on */
+}
+END_TEST
+
+/* The other parity of the depot may not be mixed with that which is there. */
+START_TEST(apart_what_a_depot_has_left_is_chosen_and_refused)
+{
+    struct xd_coded_run run;
+
+    parity[0] = 1 << 3 | 1 << 4;
+    parity[1] = 0;
+    keep_apart();
+    ck_assert(begin(1, 0, 1100, 1150)); /* 3 */
+    store(1, 1100, 1150);
+    xd_stand_in_ended(&stripes, 1, 1100, 0);
+    parity[0] = 1 << 4;
+    xd_text_clear(&reports);
+    xd_stand_in_hold(&stripes, 0, 0);
+    expect("+0 1000-1100 +0 1200-1300");
+    run = (struct xd_coded_run){.depot = 0, .fetch = 2};
+    ck_assert(
+        xd_stand_in_choose(&stripes, 0, (struct xd_range){1150, 1200}, &run));
+    ck_assert(!xd_stand_in_begin(&stripes, &run, 0));
+}
+END_TEST
+
+/* Depot 0 has both, and had nothing left for one place of them. */
+START_TEST(what_was_lent_in_the_place_of_a_request_is_given_back)
+{
+    parity[0] = 1 << 3 | 1 << 4;
+    parity[2] = 1 << 3;
+    ck_assert(begin(1, 2, 1220, 1290));
+    xd_text_clear(&reports);
+    ck_assert(begin(2, 1, 1160, 1180));
+    expect("-0 1060-1080 -0 1260-1280 -1 1060-1080 -1 1260-1280");
+    xd_stand_in_ended(&stripes, 1, 1220, 0);
+    expect("+0 1020-1090 +0 1120-1190 +0 1220-1290 "
+           "+2 1020-1090 +2 1120-1190 +2 1220-1290 again");
+}
+END_TEST
+
 START_TEST(two_shards_of_one_depot_take_the_places_of_two)
 {
     struct xd_coded_run run;
@@ -506,7 +604,7 @@ START_TEST(two_shards_of_one_depot_take_the_places_of_two)
         xd_stand_in_choose(&stripes, 0, (struct xd_range){1250, 1300}, &run));
     ck_assert_uint_eq(run.parity, 4);
     xd_stand_in_ended(&stripes, 1, 1100, 0);
-    expect("+0 1000-1100 +0 1200-1300 again");
+    expect("+0 1000-1100 +0 1100-1200 +0 1200-1300 again");
 }
 END_TEST
 
@@ -625,6 +723,11 @@ int main(void)
     tcase_add_test(t,
                    apart_what_was_refused_is_given_back_but_for_anothers_shard);
     tcase_add_test(t, apart_a_part_gives_way_when_its_depot_cannot_go_on);
+    tcase_add_test(t, apart_a_part_gives_way_that_would_be_in_two_places);
+    tcase_add_test(t, apart_parts_give_way_once_for_each_shard_of_the_stripe);
+    tcase_add_test(t, apart_no_part_gives_way_to_a_request_that_runs);
+    tcase_add_test(t, apart_what_a_depot_has_left_is_chosen_and_refused);
+    tcase_add_test(t, what_was_lent_in_the_place_of_a_request_is_given_back);
     tcase_add_test(t, two_shards_of_one_depot_take_the_places_of_two);
     tcase_add_test(t, a_request_is_for_one_of_the_shards_of_a_depot);
     tcase_add_test(t, what_is_asked_for_again_is_the_same_parity);
