@@ -420,7 +420,7 @@ static void keep_apart(void)
 
 START_TEST(apart_a_depot_goes_on_with_the_same_parity)
 {
-    struct xd_coded_run run;
+    struct xd_coded_run run = {.depot = 0, .fetch = 4};
 
     parity[0] = 1 << 3 | 1 << 4;
     parity[1] = 0;
