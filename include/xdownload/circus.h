@@ -97,7 +97,7 @@ XD_API void xd_circus_free(struct xd_circus *c); /* NULL does nothing */
  * some fixed moment, which never runs back: it is known from now on, with what it
  * was sent before, until it has had no request for `forget_us`.  Where too many
  * are known, of this file or in the pool, of those without a request the one that was
- * sent least bytes by xd_circus_send() is forgotten; of several, the one that is
+ * sent the fewest bytes (xd_circus_send()) is forgotten; of several, the one that is
  * longest without.
  * Returns NULL without memory, or if that many have requests.
  * Ownership: the circus'.  Lives until xd_circus_leave() was called as often as

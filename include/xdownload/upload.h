@@ -154,8 +154,8 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
  * hosts that have no other shard of it, and are not the only ones to have some of its
  * bytes.
  * Errors: as above, but: IO (there is no such manifest), STATE (a put or a heal of it,
- * or its parity, is not complete), INVAL also where it describes several files, MANIFEST where it does not
- * say the size.
+ * or its parity, is not complete), INVAL also where it describes several files, MANIFEST
+ * where it does not say the size.
  */
 XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
                                               const struct xd_upload_wish *wish,
@@ -166,8 +166,8 @@ XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
  * The same in place of the replicas that `audit` has found to be unusable, of as
  * many bytes as another depot has a good copy of; those leave the manifest once they
  * are replaced.  `copies` and `stripes` of the wish do not matter: each extent goes
- * to whichever store is free.  An extent that no replica has right as a
- * whole stays as it is.  One that was broken off goes on, also where nothing is bad any
+ * to whichever store is free.  An extent that no replica has right as a whole stays as
+ * it is.  One that was broken off goes on, also where nothing is bad any
  * more; copies that an addition has made until it was broken off stay.
  * Ownership: `audit`, which was of xd_upload_manifest(), need not outlive the call.
  * Errors:    also STATE (the manifest has changed since).

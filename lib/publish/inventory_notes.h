@@ -36,7 +36,8 @@ struct xd_replaced_rows {
     const bool *dropped, *dropped_parity; /* NULL: none does */
 };
 
-/* The note, with what leaves now, or NULL; the caller's, to release with xd_free(); NULL: no memory. */
+/* The note, with what leaves now (NULL: nothing does); the caller's, to release with
+ * xd_free().  NULL: no memory. */
 char *xd_inventory_notes_write(const struct xd_inventory_notes *notes,
                                const struct xd_inventory_note *note,
                                const struct xd_replaced_rows *rows);

@@ -277,12 +277,10 @@ bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
 {
     const size_t stripe = xd_stripes_find(s, range.begin);
     struct xd_range unused;
-    unsigned number;
 
     if (stripe == XD_NO_STRIPE)
         return false;
-    range = xd_range_clip(
-        range, xd_stripes_shard(&s->list[stripe], range.begin, &number));
+    range = xd_range_clip(range, shard_of(s, stripe, range.begin));
     unused = next_of_depot(s, stripe, depot, range, &out->parity);
     if (unused.begin == range.begin && !xd_range_is_empty(unused)) {
         out->range = unused;
@@ -470,12 +468,9 @@ static bool is_left(const struct xd_stripes *s, size_t stripe,
 static bool spare(struct xd_stripes *s, size_t stripe, xd_usec now)
 {
     struct xd_coded_run run;
-    unsigned number;
 
     for (size_t i = 0; xd_stripes_next_run(s, stripe, &i, &run); i++) {
-        const struct xd_range shard =
-            xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
-
+        const struct xd_range shard = shard_of(s, stripe, run.range.begin);
         const bool is_held = s->ops->holds(s->world, shard);
 
         if (!is_held && !is_left(s, stripe, &run, shard))
