@@ -46,6 +46,11 @@ def put(lab, depots, *words):
     return start(lab, depots, *words).wait(PATIENCE)
 
 
+def heal(lab, depots, *words):
+    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
+                         report=False)
+
+
 # ---- the code, by another way ----
 
 def _double(a):

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from coded import (MIB, add, assert_fetched, assert_parity, put, shown, six,
+from coded import (MIB, add, assert_fetched, assert_parity, heal, put, shown, six,
                    source, stores, to)
 from lab import Lab, wait_until
 
@@ -19,11 +19,6 @@ def _lab():
 
 
 SHORT = ["--extent", "256k"]
-
-
-def heal(lab, depots, *words):
-    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
-                         report=False)
 
 
 def text_of(lab, name):

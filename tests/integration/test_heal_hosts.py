@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coded import MIB, add, assert_fetched, put, shown, six, source, to
+from coded import MIB, add, assert_fetched, heal, put, shown, six, source, to
 from lab import Lab, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
@@ -18,11 +18,6 @@ from store_depot import StoreDepot  # noqa: E402
 def _lab():
     with Lab() as lab:
         yield lab
-
-
-def heal(lab, depots, *words):
-    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
-                         report=False)
 
 
 def full(lab):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coded import (MIB, add, assert_apart, assert_coded, assert_fetched, assert_parity,
-                   object_of, put, shown, six, source, to)
+                   heal, object_of, put, shown, six, source, to)
 from lab import Lab, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
@@ -20,11 +20,6 @@ from store_depot import StoreDepot  # noqa: E402
 def _lab():
     with Lab() as lab:
         yield lab
-
-
-def heal(lab, depots, *words):
-    return lab.xdownload("check", "film.bin.xnd", "--heal", *to(depots), *words,
-                         report=False)
 
 
 @contextlib.contextmanager
