@@ -125,6 +125,8 @@ static ssize_t read_some(struct stream *s, char *to, size_t room)
                                  : resident_read(fd, to, room, s->at);
 }
 
+/* The row has ended before the client has its last byte: what it asks for next may be
+ * answered by another thread, before this one ends the stream. */
 static void note_sent(struct stream *s, uint64_t n)
 {
     pthread_mutex_lock(&s->of.files->lock);
@@ -132,9 +134,11 @@ static void note_sent(struct stream *s, uint64_t n)
     if (s->of.client != NULL)
         xd_circus_send(s->of.file->circus, s->of.client, s->at, s->at + n,
                        files_now());
-    pthread_mutex_unlock(&s->of.files->lock);
     s->at += n;
     s->in_row += n;
+    if (s->at == s->end)
+        files_end_row_locked(s->of.file, s->at, s->in_row);
+    pthread_mutex_unlock(&s->of.files->lock);
     if (s->n_lost <= LOST_MOST || s->at >= s->ready)
         s->n_lost = 0;
 }
@@ -177,7 +181,8 @@ static void end_stream(void *user)
             xd_circus_drop(s->of.file->circus, s->of.client, s->at, s->end);
         xd_circus_leave(s->of.file->circus, s->of.client, files_now());
     }
-    files_end_row_locked(s->of.file, s->at, s->in_row);
+    if (s->at < s->end)
+        files_end_row_locked(s->of.file, s->at, s->in_row);
     files_leave_locked(s->of.files, s->of.file);
     pthread_mutex_unlock(&s->of.files->lock);
     free(s);

@@ -412,12 +412,20 @@ class Process:
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
 
     def assert_nothing_left(self):
+        """A process that looks for leaks, as LeakSanitizer begins one when the
+        command ends, ends only just after a command that was killed then."""
+        try:
+            wait_until(self._has_no_group, "its processes end", seconds=5)
+        except AssertionError:
+            self.kill()
+            raise AssertionError("a process outlived the command") from None
+
+    def _has_no_group(self):
         try:
             os.killpg(self.pid, 0)
+            return False
         except ProcessLookupError:
-            return
-        self.kill()
-        raise AssertionError("a process outlived the command")
+            return True
 
 
 class Lab:
