@@ -415,7 +415,7 @@ class Process:
         """A process that looks for leaks, as LeakSanitizer begins one when the
         command ends, ends only just after a command that was killed then."""
         try:
-            wait_until(self._has_no_group, "its processes end", seconds=5)
+            wait_until(self._has_no_group, "its processes end")
         except AssertionError:
             self.kill()
             raise AssertionError("a process outlived the command") from None
