@@ -320,11 +320,11 @@ void xd_inventory_forget_own(struct xd_inventory *b)
 }
 
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
-                                             size_t i, uint64_t *out_begin)
+                                             size_t i, struct xd_range *out)
 {
     if (i >= b->notes.n_pending)
         return NULL;
-    *out_begin = b->notes.pending[i].begin;
+    *out = b->notes.pending[i].range;
     return &b->notes.pending[i].object;
 }
 
@@ -431,14 +431,14 @@ void xd_inventory_leave_pending(struct xd_inventory *b, const char *manage)
         b->notes.pending[i].was_left = true;
 }
 
-int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
+int xd_inventory_set_pending(struct xd_inventory *b, struct xd_range range,
                              const struct xd_object *object,
                              struct xd_error *err)
 {
     struct xd_pending_object *p;
 
     xd_inventory_notes_end(&b->notes, xd_span_of(object->manage));
-    p = xd_inventory_notes_add(&b->notes, begin);
+    p = xd_inventory_notes_add(&b->notes, range);
     if (!p || xd_object_copy(&p->object, object) < 0) {
         b->notes.n_pending -= p != NULL;
         return xd_fail_nomem(err);

@@ -25,9 +25,10 @@
  *     replaced BEGIN END MANAGE     bytes of the line of which a replica has left the
  *                         manifest, since it was replaced; and its object ("-": it has
  *                         no such), which is removed at the end
- *     pending BEGIN MANAGE READ WRITE ID     an object that is being sent, or was
- *                         and may come to be there: where it begins in the line of
- *                         the upload (upload_line.h), and its names ("-": none)
+ *     pending BEGIN END MANAGE READ WRITE ID     an object that is being sent, or was
+ *                         and may come to be there: its bytes of the line of the upload
+ *                         (upload_line.h; none: it is to be removed), and its names
+ *                         ("-": none)
  *
  * or, while objects are being removed that no mapping names any more,
  *
@@ -163,9 +164,9 @@ void xd_inventory_renew_parity(struct xd_inventory *b,
                                const int64_t *expires_at,
                                const char *const *reads);
 
-/* An object that is being sent, whose names may become more; and that it is no
- * more.  Objects are distinguished by what manages them.  Errors: NOMEM. */
-int xd_inventory_set_pending(struct xd_inventory *b, uint64_t begin,
+/* An object that is being sent, whose names may become more, or, with an empty range, is
+ * to be removed; and that it is no more.  Objects are distinguished by what manages them.  Errors: NOMEM. */
+int xd_inventory_set_pending(struct xd_inventory *b, struct xd_range range,
                              const struct xd_object *object,
                              struct xd_error *err);
 void xd_inventory_unset_pending(struct xd_inventory *b, const char *manage);
@@ -176,7 +177,7 @@ void xd_inventory_leave_pending(struct xd_inventory *b, const char *manage);
 
 /* The i-th of those that are; NULL past the last. */
 const struct xd_object *xd_inventory_pending(const struct xd_inventory *b,
-                                             size_t i, uint64_t *out_begin);
+                                             size_t i, struct xd_range *out);
 
 /* Whether there is one beside those that were left. */
 bool xd_inventory_has_pending(const struct xd_inventory *b);

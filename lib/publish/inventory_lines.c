@@ -51,10 +51,11 @@ static const char *or_none(const char *name)
 
 bool xd_pending_read(struct xd_pending_object *out, struct xd_span value)
 {
-    const struct xd_span first = next_word(&value);
+    const struct xd_span begin = next_word(&value), end = next_word(&value);
 
-    *out = (struct xd_pending_object){.begin = 0};
-    return xd_parse_u64(first.s, first.len, &out->begin) &&
+    *out = (struct xd_pending_object){.range = {0, 0}};
+    return xd_parse_u64(begin.s, begin.len, &out->range.begin) &&
+           xd_parse_u64(end.s, end.len, &out->range.end) &&
            read_name(&out->object.manage, &value) &&
            read_name(&out->object.read, &value) &&
            read_name(&out->object.write, &value) &&
@@ -65,9 +66,10 @@ void xd_pending_write(struct xd_text *to, const struct xd_pending_object *p)
 {
     const struct xd_object *o = &p->object;
 
-    xd_text_addf(to, "pending %llu %s %s %s %s\n", (unsigned long long)p->begin,
-                 o->manage, or_none(o->read), or_none(o->write),
-                 or_none(o->upload));
+    xd_text_addf(to, "pending %llu %llu %s %s %s %s\n",
+                 (unsigned long long)p->range.begin,
+                 (unsigned long long)p->range.end, o->manage, or_none(o->read),
+                 or_none(o->write), or_none(o->upload));
 }
 
 bool xd_replaced_read(struct xd_replaced_object *out, struct xd_span value)

@@ -24,7 +24,7 @@ struct xd_made {
 };
 
 struct xd_pending_object {
-    uint64_t begin; /* likewise */
+    struct xd_range range; /* likewise; empty: it is to be removed */
     struct xd_object object;
     bool was_left;
 };

@@ -53,7 +53,7 @@ static void copy_span(char *to, size_t size, struct xd_span s)
 }
 
 struct xd_pending_object *xd_inventory_notes_add(
-    struct xd_inventory_notes *notes, uint64_t begin)
+    struct xd_inventory_notes *notes, struct xd_range range)
 {
     struct xd_pending_object *more =
         xd_grow(notes->pending, notes->n_pending, &notes->pending_capacity,
@@ -63,7 +63,7 @@ struct xd_pending_object *xd_inventory_notes_add(
         return NULL;
     notes->pending = more;
     more += notes->n_pending++;
-    *more = (struct xd_pending_object){.begin = begin};
+    *more = (struct xd_pending_object){.range = range};
     return more;
 }
 
@@ -97,7 +97,7 @@ static bool read_pending(struct xd_inventory_notes *notes, struct xd_span value)
 
     if (xd_pending_read(&read, value)) {
         xd_inventory_notes_end(notes, xd_span_of(read.object.manage));
-        p = xd_inventory_notes_add(notes, read.begin);
+        p = xd_inventory_notes_add(notes, read.range);
     }
     if (p)
         p->object = read.object;

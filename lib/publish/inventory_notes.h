@@ -64,7 +64,7 @@ void xd_inventory_notes_forget_own(struct xd_inventory_notes *notes);
 /* One that is pending: it is added, NULL without memory; found, at n_pending if there is
  * none; and ended, which returns whether it was. */
 struct xd_pending_object *xd_inventory_notes_add(
-    struct xd_inventory_notes *notes, uint64_t begin);
+    struct xd_inventory_notes *notes, struct xd_range range);
 size_t xd_inventory_notes_find(const struct xd_inventory_notes *notes,
                                struct xd_span manage);
 bool xd_inventory_notes_end(struct xd_inventory_notes *notes,

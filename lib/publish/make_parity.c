@@ -382,7 +382,7 @@ static void count_shard(struct xd_upload *u, size_t stripe,
 {
     const struct xd_model_stripe *s = &u->line.stripes[stripe];
     const size_t extent = xd_plan_find(
-        u->plan, xd_upload_line_shard(&u->line, stripe, shard->number).begin);
+        u->plan, xd_upload_line_shard(&u->line, stripe, shard->number));
 
     if (extent == XD_PLAN_NONE)
         return;

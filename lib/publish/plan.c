@@ -316,7 +316,8 @@ size_t xd_plan_sorted(const struct xd_plan *p, size_t i)
     return p->by_begin[i];
 }
 
-size_t xd_plan_find(const struct xd_plan *p, uint64_t begin)
+/* The first in order that begins there or behind. */
+size_t xd_plan_sorted_from(const struct xd_plan *p, uint64_t begin)
 {
     size_t low = 0, high = p->n;
 
@@ -328,9 +329,20 @@ size_t xd_plan_find(const struct xd_plan *p, uint64_t begin)
         else
             high = mid;
     }
-    return low < p->n && p->extents[p->by_begin[low]].range.begin == begin
-               ? p->by_begin[low]
-               : XD_PLAN_NONE;
+    return low;
+}
+
+size_t xd_plan_find(const struct xd_plan *p, struct xd_range range)
+{
+    for (size_t i = xd_plan_sorted_from(p, range.begin); i < p->n; i++) {
+        const struct xd_range r = p->extents[p->by_begin[i]].range;
+
+        if (r.begin != range.begin)
+            break;
+        if (r.end == range.end)
+            return p->by_begin[i];
+    }
+    return XD_PLAN_NONE;
 }
 
 bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store)

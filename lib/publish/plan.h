@@ -88,9 +88,9 @@ struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
 int xd_plan_sort(struct xd_plan *p, struct xd_error *err);
 
 /* After that: extent number `i` in the order in which they begin; and the first one that
- * begins there; XD_PLAN_NONE: none does. */
+ * has just these bytes; XD_PLAN_NONE: none has. */
 size_t xd_plan_sorted(const struct xd_plan *p, size_t i);
-size_t xd_plan_find(const struct xd_plan *p, uint64_t begin);
+size_t xd_plan_find(const struct xd_plan *p, struct xd_range range);
 
 /* The extent that the store is to be sent now, which is under way then; or
  * XD_PLAN_NONE. */

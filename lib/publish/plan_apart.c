@@ -62,22 +62,6 @@ static void bar(struct xd_plan *p, size_t extent, size_t other, size_t store,
     xd_plan_look_from(p, other);
 }
 
-/* The first in order that begins there or behind. */
-static size_t sorted_from(const struct xd_plan *p, uint64_t begin)
-{
-    size_t low = 0, high = p->n;
-
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-
-        if (range_of(p, mid).begin < begin)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 void xd_plan_bar(struct xd_plan *p, size_t extent, size_t store, bool is_in)
 {
     const struct xd_range r = p->extents[extent].range;
@@ -85,7 +69,7 @@ void xd_plan_bar(struct xd_plan *p, size_t extent, size_t store, bool is_in)
 
     if (!p->barred)
         return;
-    i = sorted_from(p, r.begin);
+    i = xd_plan_sorted_from(p, r.begin);
     for (size_t k = i; k < p->n && range_of(p, k).begin < r.end; k++)
         bar(p, extent, p->by_begin[k], store, is_in);
     for (; i > 0 && p->reach[i - 1] > r.begin; i--) {

@@ -105,6 +105,9 @@ void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in);
 void xd_plan_count_one(struct xd_plan *p, size_t extent, bool is_in);
 void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in);
 
+/* By place in the order in which extents begin: the first that begins there or behind. */
+size_t xd_plan_sorted_from(const struct xd_plan *p, uint64_t begin);
+
 /* An extent may be sent now that could not, or others of its group may. */
 void xd_plan_look_from(struct xd_plan *p, size_t extent);
 

@@ -30,8 +30,7 @@ static bool has_job(const struct xd_replaced *r, const char *manage)
     return false;
 }
 
-static int note(struct xd_replaced *r, const char *manage, uint64_t begin,
-                struct xd_error *err)
+static int note(struct xd_replaced *r, const char *manage, struct xd_error *err)
 {
     const struct xd_store *store = store_of(r, manage);
     struct xd_object *o = &r->objects[r->n];
@@ -43,20 +42,21 @@ static int note(struct xd_replaced *r, const char *manage, uint64_t begin,
         return xd_fail_nomem(err);
     r->jobs[r->n++] =
         (struct xd_job){.store = store, .kind = XD_TASK_DELETE, .object = o};
-    return xd_inventory_set_pending(r->upload->inventory, begin, o, err);
+    return xd_inventory_set_pending(r->upload->inventory,
+                                    (struct xd_range){0, 0}, o, err);
 }
 
 /* What managed one that is dropped, if it was placed by an upload of ours, but not by
  * this one, and nothing that stays needs it. */
 static int note_dropped(struct xd_replaced *r,
                         const struct xd_object_names *kept, const char *manage,
-                        uint64_t begin, struct xd_error *err)
+                        struct xd_error *err)
 {
     if (!manage || !xd_is_of_upload(manage) ||
         strstr(manage, r->upload->note.name) ||
         xd_object_names_have(kept, manage) || has_job(r, manage))
         return 0;
-    return note(r, manage, begin, err);
+    return note(r, manage, err);
 }
 
 static int note_replicas(struct xd_replaced *r,
@@ -73,8 +73,8 @@ static int note_replicas(struct xd_replaced *r,
             const size_t place = e->first_replica + k;
 
             if (h->dropped[place])
-                rc = note_dropped(r, kept, xd_model_manage(h->file, place),
-                                  e->offset, err);
+                rc =
+                    note_dropped(r, kept, xd_model_manage(h->file, place), err);
         }
     }
     return rc;
@@ -92,8 +92,7 @@ static int note_parity(struct xd_replaced *r,
 
         for (size_t k = 0; rc == 0 && k < s->n_replicas; k++)
             if (h->dropped_parity[s->first_place + k])
-                rc = note_dropped(r, kept, s->replicas[k].manage, s->offset,
-                                  err);
+                rc = note_dropped(r, kept, s->replicas[k].manage, err);
     }
     return rc;
 }
@@ -104,13 +103,14 @@ static int note_earlier(struct xd_replaced *r,
                         struct xd_error *err)
 {
     const struct xd_inventory *b = r->upload->inventory;
-    struct xd_range range;
+    struct xd_range ignored;
     const char *manage;
     int rc = 0;
 
     for (size_t i = 0;
-         rc == 0 && (manage = xd_inventory_replaced(b, i, &range)) != NULL; i++)
-        rc = note_dropped(r, kept, manage, range.begin, err);
+         rc == 0 && (manage = xd_inventory_replaced(b, i, &ignored)) != NULL;
+         i++)
+        rc = note_dropped(r, kept, manage, err);
     return rc;
 }
 

@@ -116,18 +116,18 @@ static int select_pending(struct drop *d, struct xd_error *err)
 {
     struct xd_upkeep *u = d->upkeep;
     const struct xd_object *o;
-    uint64_t begin;
+    struct xd_range range;
 
     for (size_t i = 0;
-         (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
+         (o = xd_inventory_pending(u->inventory, i, &range)) != NULL; i++) {
         struct xd_upkeep_row *row;
         struct xd_url url;
 
         if (!xd_typed_manages(&d->from, o->manage))
             continue;
         (void)xd_url_parse(&url, o->read ? o->read : o->manage);
-        row =
-            xd_upkeep_add(u, (struct xd_range){begin, begin}, &url, o->manage);
+        row = xd_upkeep_add(u, (struct xd_range){range.begin, range.begin},
+                            &url, o->manage);
         if (!row)
             return xd_fail_nomem(err);
         row->state = XD_UPKEEP_KEPT;
@@ -362,7 +362,8 @@ static int note_objects(struct xd_upkeep *u, struct xd_error *err)
         if (u->rows[i].place == SIZE_MAX && u->rows[i].job == XD_UPKEEP_NO_JOB)
             xd_inventory_unset_pending(u->inventory, u->rows[i].object.manage);
     for (size_t i = 0; rc == 0 && i < u->n_jobs; i++)
-        rc = xd_inventory_set_pending(u->inventory, 0, u->jobs[i].object, err);
+        rc = xd_inventory_set_pending(u->inventory, (struct xd_range){0, 0},
+                                      u->jobs[i].object, err);
     return rc;
 }
 

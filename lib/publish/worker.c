@@ -55,8 +55,7 @@ static void note_pending_locked(struct xd_upload_lane *lane,
     struct xd_upload *u = lane->worker->upload;
     struct xd_error error;
 
-    if (xd_inventory_set_pending(u->inventory, lane->range.begin, o, &error) <
-        0) {
+    if (xd_inventory_set_pending(u->inventory, lane->range, o, &error) < 0) {
         xd_upload_fail_locked(u, &error);
         return;
     }
@@ -166,14 +165,14 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
     struct xd_upload *u = w->upload;
     struct xd_upload_lane *lane = &w->lanes[0];
     const struct xd_object *o;
-    uint64_t begin;
+    struct xd_range range;
 
     for (size_t i = 0;
-         (o = xd_inventory_pending(u->inventory, i, &begin)) != NULL; i++) {
+         (o = xd_inventory_pending(u->inventory, i, &range)) != NULL; i++) {
         /* One of another upload, which its name tells, may hold other bytes. */
         const size_t extent =
             strncmp(o->manage, "ibp:", 4) == 0 || is_of_upload(u, o->manage)
-                ? xd_plan_find(u->plan, begin)
+                ? xd_plan_find(u->plan, range)
                 : XD_PLAN_NONE;
 
         if (!xd_store_has(w->store, o->manage) ||

@@ -211,3 +211,26 @@ def test_these_go_on_with_the_same_stores(lab, n):
         assert_so_many_copies(lab, 3)
         assert sum(len(o) for d in new for o in d.objects.values()) == \
             2 * len(data)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_what_came_unseen_is_told_from_what_begins_with_the_same_byte(lab, late):
+    """Both stores are sent some, of which what one was sent has come."""
+    with cut_in_two_ways(lab) as (_, new):
+        for d in new[:2]:
+            d.fault = "is_late"
+        run = lab.start("check", "film.bin.xnd", "--heal", *to(new[:2]),
+                        report=False)
+        wait_until(lambda: all(d.delayed for d in new[:2]), "both are sent")
+        run.kill()
+        run.popen.wait()
+        for d in new[:2]:
+            d.fault = None
+        new[late].put_late()
+        come, n_before = list(new[late].objects), len(new[late].requests)
+        run = heal(lab, new[:2])
+        assert run.rc == 0, run.err
+        assert not any(("PUT", path) in new[late].requests[n_before:]
+                       for path in come)
+        assert_so_many_copies(lab, 3)
+        assert full(lab).rc == 0

@@ -538,7 +538,7 @@ def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(
                     if p.is_file() and "multipart" in str(p)]
 
         def started():
-            return parts() and re.search(r"pending \d+ s3://\S+ \S+ - [^-\s]",
+            return parts() and re.search(r"pending \d+ \d+ s3://\S+ \S+ - [^-\s]",
                                          lab.read("film.private.xnd").decode())
         data = bytes_of(LARGE, 7)
         lab.path("film.bin").write_bytes(data)
@@ -551,7 +551,7 @@ def test_a_server_that_people_run_forgets_parts_of_a_killed_upload(
         assert parts()
         if not id_is_known:  # its answer was lost
             path = lab.path("film.private.xnd")
-            path.write_text(re.sub(r"(pending \d+ \S+ \S+ -) \S+", r"\1 -",
+            path.write_text(re.sub(r"(pending \d+ \d+ \S+ \S+ -) \S+", r"\1 -",
                                    path.read_text()))
         run = lab.xdownload(*words, report=False)
         assert_put(lab, run, data, objects())

@@ -22,6 +22,8 @@ static const struct xd_object objects[] = {
      .manage = (char[]){"https://b.example/d/o-0"},
      .size = 9}};
 
+static const struct xd_range first = {0, 9}, second = {9, 18};
+
 static void setup(void)
 {
     suite_folder(dir);
@@ -83,28 +85,28 @@ START_TEST(what_is_to_be_removed_is_noted)
 {
     const bool dropped[] = {true, false};
     struct xd_inventory_note note;
-    uint64_t begin;
+    struct xd_range range;
 
     upload(true);
     ck_assert(xd_inventory_is_private(inventory));
     xd_inventory_begin_drop(inventory);
     xd_inventory_drop(inventory, dropped);
-    ck_assert_int_eq(xd_inventory_set_pending(inventory, 0, &objects[0], &err),
-                     0);
+    ck_assert_int_eq(
+        xd_inventory_set_pending(inventory, first, &objects[0], &err), 0);
     write_both(false);
     reopen();
     ck_assert(!xd_inventory_is_unfinished(inventory, &note));
     ck_assert_uint_eq(
         xd_inventory_manifest(inventory)->files[0].extents[0].n_replicas, 1);
-    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &begin)->manage,
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &range)->manage,
                      objects[0].manage);
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &begin));
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &range));
     /* Until it is done. */
     xd_inventory_begin_drop(inventory);
     xd_inventory_unset_pending(inventory, objects[0].manage);
     write_both(true);
     reopen();
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &begin));
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &range));
 }
 END_TEST
 
@@ -172,14 +174,14 @@ END_TEST
 START_TEST(what_may_come_to_be_there_is_noted_for_a_run_that_goes_on)
 {
     struct xd_inventory_note note;
-    uint64_t begin;
+    struct xd_range range;
 
     upload(false);
     ck_assert(xd_inventory_is_unfinished(inventory, &note));
     ck_assert_int_eq(
         xd_inventory_begin(inventory, &note, false, "f.bin", 9, &err), 0);
-    ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[0], &err),
-                     0);
+    ck_assert_int_eq(
+        xd_inventory_set_pending(inventory, second, &objects[0], &err), 0);
     ck_assert(xd_inventory_has_pending(inventory));
     xd_inventory_leave_pending(inventory, objects[1].manage);
     ck_assert(xd_inventory_has_pending(inventory));
@@ -187,16 +189,17 @@ START_TEST(what_may_come_to_be_there_is_noted_for_a_run_that_goes_on)
     ck_assert(!xd_inventory_has_pending(inventory));
     write_both(false);
     reopen();
-    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &begin)->manage,
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &range)->manage,
                      objects[0].manage);
-    ck_assert_uint_eq(begin, 9);
+    ck_assert_uint_eq(range.begin, second.begin);
+    ck_assert_uint_eq(range.end, second.end);
     ck_assert(xd_inventory_has_pending(inventory));
     /* It is sent again. */
     xd_inventory_leave_pending(inventory, objects[0].manage);
-    ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[0], &err),
-                     0);
+    ck_assert_int_eq(
+        xd_inventory_set_pending(inventory, second, &objects[0], &err), 0);
     ck_assert(xd_inventory_has_pending(inventory));
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &begin));
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &range));
 }
 END_TEST
 
@@ -225,11 +228,11 @@ static void begin_with_journal(void)
     ck_assert_int_eq(
         xd_inventory_begin(inventory, &note, true, "f.bin", 18, &err), 0);
     write_both(false);
-    ck_assert_int_eq(xd_inventory_set_pending(inventory, 0, &objects[0], &err),
-                     0);
+    ck_assert_int_eq(
+        xd_inventory_set_pending(inventory, first, &objects[0], &err), 0);
     append();
-    ck_assert_int_eq(xd_inventory_set_pending(inventory, 9, &objects[1], &err),
-                     0);
+    ck_assert_int_eq(
+        xd_inventory_set_pending(inventory, second, &objects[1], &err), 0);
     ck_assert_int_eq(
         xd_inventory_add(inventory, (struct xd_range){0, 9}, &objects[0],
                          "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286"
@@ -243,7 +246,7 @@ static void assert_is_as_noted(void)
 {
     const struct xd_model_file *f = &xd_inventory_manifest(inventory)->files[0];
     struct xd_inventory_note note;
-    uint64_t begin;
+    struct xd_range range;
 
     ck_assert(xd_inventory_is_unfinished(inventory, &note));
     ck_assert_uint_eq(n_replicas(), 1);
@@ -252,10 +255,11 @@ static void assert_is_as_noted(void)
     ck_assert_str_eq(xd_model_replica_row(f, 0).url, objects[0].read);
     ck_assert_str_eq(xd_model_manage(f, 0), objects[0].manage);
     ck_assert_ptr_nonnull(xd_model_sha256(f, 0));
-    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &begin)->manage,
+    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &range)->manage,
                      objects[1].manage);
-    ck_assert_uint_eq(begin, 9);
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &begin));
+    ck_assert_uint_eq(range.begin, second.begin);
+    ck_assert_uint_eq(range.end, second.end);
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &range));
 }
 
 START_TEST(log_says_what_has_changed_since_the_manifest_was_written)
@@ -299,7 +303,8 @@ START_TEST(end_of_a_journal_may_be_cut_off)
     assert_is_as_noted();
     write_journal("a", "\n");
     reopen();
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &(uint64_t){0}));
+    ck_assert_ptr_null(
+        xd_inventory_pending(inventory, 0, &(struct xd_range){0, 0}));
 }
 END_TEST
 
@@ -308,15 +313,18 @@ START_TEST(object_is_pending_or_there_wherever_the_journal_ends)
     struct stat st;
 
     begin_with_journal();
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 1, &(uint64_t){0}));
+    ck_assert_ptr_null(
+        xd_inventory_pending(inventory, 1, &(struct xd_range){0, 0}));
     ck_assert_int_eq(stat(journal_path, &st), 0);
     ck_assert_int_eq(truncate(journal_path, st.st_size - 1), 0);
     reopen();
     ck_assert_uint_eq(n_replicas(), 0);
-    ck_assert_str_eq(xd_inventory_pending(inventory, 0, &(uint64_t){0})->manage,
-                     objects[0].manage);
-    ck_assert_str_eq(xd_inventory_pending(inventory, 1, &(uint64_t){0})->manage,
-                     objects[1].manage);
+    ck_assert_str_eq(
+        xd_inventory_pending(inventory, 0, &(struct xd_range){0, 0})->manage,
+        objects[0].manage);
+    ck_assert_str_eq(
+        xd_inventory_pending(inventory, 1, &(struct xd_range){0, 0})->manage,
+        objects[1].manage);
 }
 END_TEST
 
@@ -325,14 +333,15 @@ START_TEST(journal_of_another_manifest_is_none)
     static const char *const others[] = {
         "", "o", "of 0123", "there 0 9 0 - https://a.example/x\n",
         ("of 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
-         "pending 0 https://a.example/x - - -\n")};
+         "pending 0 9 https://a.example/x - - -\n")};
 
     begin_with_journal();
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         write_journal("w", others[i]);
         reopen();
         ck_assert_uint_eq(n_replicas(), 0);
-        ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &(uint64_t){0}));
+        ck_assert_ptr_null(
+            xd_inventory_pending(inventory, 0, &(struct xd_range){0, 0}));
     }
 }
 END_TEST
@@ -340,9 +349,12 @@ END_TEST
 START_TEST(journal_that_cannot_be_understood_is_said)
 {
     static const char *const lines[] = {
-        "pending 0 - - - -\npending 0 a - - -\n", "there 0 9\n",
-        "there 0 x 0 - a b c\n", "there 0 9 0 - https://a.example/x\n",
-        "pending x y\n"};
+        "pending 0 9 - - - -\npending 0 9 a - - -\n",
+        "there 0 9\n",
+        "there 0 x 0 - a b c\n",
+        "there 0 9 0 - https://a.example/x\n",
+        "pending x 9 y\n",
+        "pending 0 x y\n"};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct xd_inventory *other;
@@ -385,13 +397,13 @@ END_TEST
 START_TEST(a_note_in_the_other_one_is_none)
 {
     struct xd_inventory_note note;
-    uint64_t begin;
+    struct xd_range range;
 
     upload(false);
     ck_assert_int_eq(rename(private_path, path), 0);
     reopen();
     ck_assert(!xd_inventory_is_unfinished(inventory, &note));
-    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &begin));
+    ck_assert_ptr_null(xd_inventory_pending(inventory, 0, &range));
 }
 END_TEST
 

@@ -159,14 +159,21 @@ START_TEST(more_copies_than_are_wanted_are_not_missing)
 }
 END_TEST
 
-START_TEST(an_extent_is_found_by_its_first_byte)
+static size_t find(uint64_t begin, uint64_t end)
+{
+    return xd_plan_find(plan, (struct xd_range){begin, end});
+}
+
+START_TEST(an_extent_is_found_by_its_bytes)
 {
     begin(1, true, 3, 1);
     ck_assert_int_eq(xd_plan_sort(plan, &err), 0);
-    ck_assert_uint_eq(xd_plan_find(plan, 0), 0);
-    ck_assert_uint_eq(xd_plan_find(plan, 2 * MIB), 2);
-    ck_assert_uint_eq(xd_plan_find(plan, MIB + 1), XD_PLAN_NONE);
-    ck_assert_uint_eq(xd_plan_find(plan, 3 * MIB), XD_PLAN_NONE);
+    ck_assert_uint_eq(find(0, MIB), 0);
+    ck_assert_uint_eq(find(2 * MIB, 3 * MIB), 2);
+    ck_assert_uint_eq(find(0, MIB - 1), XD_PLAN_NONE);
+    ck_assert_uint_eq(find(0, 0), XD_PLAN_NONE);
+    ck_assert_uint_eq(find(MIB + 1, 2 * MIB), XD_PLAN_NONE);
+    ck_assert_uint_eq(find(3 * MIB, 4 * MIB), XD_PLAN_NONE);
 }
 END_TEST
 
@@ -182,9 +189,11 @@ START_TEST(extents_are_sorted_whatever_order_they_came_in)
     ck_assert_int_eq(xd_plan_sort(plan, &err), 0);
     for (size_t i = 0; i < 4; i++)
         ck_assert_uint_eq(xd_plan_sorted(plan, i), sorted[i]);
-    ck_assert_uint_eq(xd_plan_find(plan, 30), 0);
-    ck_assert_uint_eq(xd_plan_find(plan, 10), 1);
-    ck_assert_uint_eq(xd_plan_find(plan, 20), XD_PLAN_NONE);
+    ck_assert_uint_eq(find(30, 40), 0);
+    ck_assert_uint_eq(find(10, 20), 1);
+    ck_assert_uint_eq(find(30, 35), 2);
+    ck_assert_uint_eq(find(30, 36), XD_PLAN_NONE);
+    ck_assert_uint_eq(find(20, 30), XD_PLAN_NONE);
 }
 END_TEST
 
@@ -652,7 +661,7 @@ int main(void)
     tcase_add_test(tcase, no_store_gets_two_copies_of_an_extent);
     tcase_add_test(tcase, what_is_held_or_forbidden_is_not_sent);
     tcase_add_test(tcase, more_copies_than_are_wanted_are_not_missing);
-    tcase_add_test(tcase, an_extent_is_found_by_its_first_byte);
+    tcase_add_test(tcase, an_extent_is_found_by_its_bytes);
     tcase_add_test(tcase, extents_are_sorted_whatever_order_they_came_in);
     tcase_add_test(tcase, what_an_earlier_run_has_begun_is_under_way);
     tcase_add_test(tcase, what_is_put_off_is_a_copy_that_is_not_under_way);
