@@ -116,13 +116,18 @@ static xd_usec keeps_at(const struct xd_upload *u)
                                          : deadline(u);
 }
 
+/* All copies are there, and nothing beside them that an earlier run has begun. */
+static bool is_complete_locked(const struct xd_upload *u)
+{
+    return u->is_hashed && xd_plan_missing(u->plan) == 0 && u->n_resuming == 0;
+}
+
 /* Until all copies are there, or cannot be. */
 static void wait_for_copies_locked(struct xd_upload *u)
 {
     struct xd_error error;
 
-    while (!xd_upload_is_ending_locked(u) &&
-           !(u->is_hashed && xd_plan_missing(u->plan) == 0)) {
+    while (!xd_upload_is_ending_locked(u) && !is_complete_locked(u)) {
         if (xd_now() >= deadline(u)) {
             xd_fail(&error, XD_E_TIMEOUT,
                     "%s: not uploaded within the time allowed (max-time)",

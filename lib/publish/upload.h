@@ -179,7 +179,9 @@ struct xd_upload {
     enum xd_upload_state state;
     struct xd_plan *plan;
     struct xd_inventory *inventory;
-    uint64_t changes;                /* of the inventory: how many, */
+    size_t n_resuming; /* workers that look yet at what an earlier run
+                                        has begun at their store */
+    uint64_t changes;  /* of the inventory: how many, */
     uint64_t written, written_whole; /* and up to which one they, and all of
                                         it, were written */
     xd_usec whole_at;                /* not before that it is again */

@@ -438,6 +438,8 @@ void *xd_upload_worker_main(void *arg)
 
     xd_mutex_lock(&u->lock);
     resume_locked(w, false);
+    u->n_resuming--;
+    xd_cond_signal(&u->kept);
     while (!xd_upload_is_ending_locked(u)) {
         if (take_locked(w))
             continue;

@@ -3,6 +3,7 @@
 it removes."""
 import contextlib
 import re
+import time
 from hashlib import sha256
 
 import pytest
@@ -408,3 +409,32 @@ def test_what_an_earlier_version_has_noted_is_gone_on_with(lab, words):
         assert run.rc == 0, run.err
         assert new.received <= len(data) - made + 2 * (256 << 10)
         assert_fetched(lab, data)
+
+
+def test_what_was_under_way_is_removed_where_nothing_is_bad_any_more(lab):
+    """It comes late, to a store that the next heal has no use for."""
+    data = source(lab, 3 * MIB + 3)
+    with six() as depots:
+        good, bad, new = depots[:3]
+        assert put(lab, [good, bad], *SHORT).rc == 0
+        away, bad.objects = bad.objects, {}
+        new.fault = "is_late"
+        run = lab.start("check", "film.bin.xnd", "--heal", *to([new]),
+                        report=False)
+        wait_until(lambda: new.delayed, "an object")
+        run.kill()
+        run.popen.wait()
+        new.fault, bad.objects = None, away
+        new.put_late()
+        assert new.objects
+        new.holds.add("HEAD")  # the copies are there long before the store answers
+        run = lab.start("check", "film.bin.xnd", "--heal", *to([new]),
+                        report=False)
+        wait_until(lambda: new.held, "a look")
+        time.sleep(0.3)
+        new.holds.clear()
+        run = run.wait()
+        assert run.rc == 0, run.err
+        assert not new.objects
+        assert 'name="upload"' not in text_of(lab, PRIVATE)
+        assert_copies(lab, data, good, bad)
