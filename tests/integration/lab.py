@@ -116,6 +116,18 @@ def wait_until(condition, what, seconds=PATIENCE):
         time.sleep(0.005)
 
 
+def all_of_terminal(leader):
+    """What is shown there until its other end is closed; then this one is, too."""
+    shown = bytearray()
+    try:
+        while part := os.read(leader, 65536):
+            shown += part
+    except OSError:  # how a terminal says that the other end is closed
+        pass
+    os.close(leader)
+    return shown.decode()
+
+
 class Throttle:
     """One token bucket over all connections to `port`."""
 

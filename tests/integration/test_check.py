@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import bytes_of, wait_until
+from lab import all_of_terminal, bytes_of, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
 from fault_depot import FaultDepot  # noqa: E402
@@ -535,9 +535,8 @@ def test_a_terminal_shows_how_far_it_is(lab):
     leader, follower = os.openpty()
     process = lab.start("check", "--full", path, report=False, stderr=follower)
     os.close(follower)
+    said = all_of_terminal(leader)
     run = process.wait()
-    said = os.read(leader, 65536).decode()
-    os.close(leader)
     assert run.rc == 0 and b"1 of 1 replica on 1 depot usable" in run.out
     assert re.search(r"checking: [1-9]\d % of 3073 KiB", said)
     assert "\n" not in said and said.endswith("\r\033[K")  # gone at the end

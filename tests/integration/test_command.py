@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import ENVIRONMENT, XDOWNLOAD, wait_until
+from lab import ENVIRONMENT, XDOWNLOAD, all_of_terminal, wait_until
 
 SIZE = 1_500_001
 
@@ -273,16 +273,9 @@ def test_the_display_on_a_terminal_is_redrawn_in_place(lab):
     process = lab.start(lab.exnode("f.bin", depots), "-b", "64k",
                         stderr=follower)
     os.close(follower)
-    shown = bytearray()
-    try:
-        while part := os.read(leader, 65536):
-            shown += part
-    except OSError:  # how a terminal says that the other end is closed
-        pass
-    os.close(leader)
+    text = all_of_terminal(leader)
     run = process.wait()
     assert run.rc == 0
-    text = shown.decode()
     assert 2 <= text.count("f.bin ") <= 10 * run.seconds + 2
     assert "\x1b[" in text and "%" in text and "/s" in text
     assert all(d.host in text for d in depots)
