@@ -6,9 +6,9 @@
 #     sh tests/run.sh --all       what CI runs: gcc in Debug, gcc and
 #                                 clang in Release, sanitizers, valgrind, the
 #                                 slow tests, fuzzing; a test that cannot run
-#                                 is a failure, and one that fails beside
-#                                 others is run once more, alone
+#                                 is a failure
 #
+# A row of tests that fails beside others is run once more, alone.
 # Installs what is missing through apt and says so first; bare ctest installs
 # nothing.  The last line is "N passed, N failed".
 set -u
@@ -91,7 +91,7 @@ tier()
 run_all()
 {
     export XD_REQUIRE_ALL=1
-    chances=2
+    rows_at_once=8 # with sanitizers they wait for processors
     sh "$root/tests/lab/s3_servers.sh" "$root/build/servers" ||
         fails s3_servers.sh
     XD_SLOW=1 tier dev dev --preset dev
@@ -118,6 +118,7 @@ run_all()
 all=no
 which=
 floor=$FLOOR
+chances=2
 case ${1-} in
 --all) all=yes ;;
 '') ;;

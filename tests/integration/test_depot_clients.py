@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command as one of the clients of a depot that serves a crowd."""
 import json
+import os
 import re
 import subprocess
 
@@ -14,6 +15,8 @@ MIB = 1 << 20
 LARGE = 320 * MIB
 HEAD_START = 160 * MIB  # more than the depot takes to be in memory
 RATE = "50m"
+# Of disk bytes; what sanitizers slow down goes less in step.
+SLACK = 1.2 if os.environ.get("XD_SANITIZED") else 1.1
 
 
 @pytest.fixture(name="depot")
@@ -54,7 +57,7 @@ def test_the_second_client_goes_where_the_first_one_is(lab, depot):
     """What it has missed of that, it asks for at the end."""
     was = two_clients(lab, depot, "a.iso", "b.iso")
     assert was["sent_bytes"] == pytest.approx(2 * LARGE, rel=0.01)
-    assert LARGE <= was["disk_bytes"] < 1.1 * (LARGE + HEAD_START)
+    assert LARGE <= was["disk_bytes"] < SLACK * (LARGE + HEAD_START)
     for name in "a.iso", "b.iso":
         assert lab.path(name).stat().st_size == LARGE
 

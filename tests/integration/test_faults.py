@@ -460,8 +460,10 @@ def test_what_came_from_servers_that_share_a_name_is_gone_on_with(world,
 
 
 def test_servers_that_share_a_name_with_two_files_give_one(world):
-    """By one request, if nobody else has it."""
+    """By one request, if nobody else has it.  They are seen to be two before they are
+    compared with the other depot."""
     bad = world.at_fault("balances_over_two_files")
+    world.honest.delay = 0.2
     run = world.run([bad, world.honest])
     assert run.rc == 0, run.err
     assert world.got(run, "file") == world.data

@@ -2,19 +2,20 @@
 # Sourced by tests/run.sh: runs the rows of a build with ctest and counts.
 #
 #     chances=2                       # rows that fail are run once more, alone
+#     rows_at_once=8                  # more than processors: mostly they wait
 #     run_rows NAME BUILD -L unit     # fails where a row failed in the end
 #     echo "$passed $failed"          # test functions
 #     echo "$alone"                   # NAME:ROW ..., passed at the second time
 #     echo "$failures"                # those that failed in the end, and how
 #
-# Up to eight rows run at once, on the two processors that CI has.  Of 17 000
-# tests one then waits, now and then, for longer than its author thought of,
-# which says nothing about the program; alone it passes.  A defect that shows
-# only under load could pass like that, so a row whose output shows something
-# that no load explains gets no second chance; and whoever reads the output
-# sees both attempts.
+# Many rows run at once, on the two processors that CI has.  Of 17 000 tests one
+# then waits, now and then, for longer than its author thought of, which says
+# nothing about the program; alone it passes.  A defect that shows only under load
+# could pass like that, so a row whose output shows something that no load explains
+# gets no second chance; and whoever reads the output sees both attempts.
 
 chances=1
+rows_at_once=12
 passed=0
 failed=0
 alone=
@@ -110,8 +111,7 @@ run_rows()
     logs=$2/Testing/Temporary
     shift 2
     rm -f "$logs/first.log"
-    # More at once than there are processors: most of the time they wait.
-    attempt 8 "$@"
+    attempt "$rows_at_once" "$@"
     rows_status=$?
     cp "$logs/failed" "$logs/failed_first"
     : >"$logs/passed_alone"
