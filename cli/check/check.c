@@ -94,12 +94,22 @@ static int make_heal(struct xd_upload **out, void *user,
     return xd_upload_new_heal(out, user, wish, o, err);
 }
 
-/* Whether some of its bytes are lost. */
-static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
+typedef int runs_fn(const struct xd_audit *audit, size_t i, uint64_t *out_begin,
+                    uint64_t *out_end);
+
+static int lost_run(const struct xd_audit *audit, size_t i, uint64_t *out_begin,
+                    uint64_t *out_end)
+{
+    return xd_audit_at_risk(audit, 0, i, out_begin, out_end);
+}
+
+/* Whether the extent has bytes of these runs. */
+static bool has_some(const struct xd_audit *audit, runs_fn *runs,
+                     const struct xd_extent *e)
 {
     uint64_t begin, end;
 
-    for (size_t i = 0; xd_audit_at_risk(audit, 0, i, &begin, &end) == 0; i++)
+    for (size_t i = 0; runs(audit, i, &begin, &end) == 0; i++)
         if (begin < e->offset + e->length && e->offset < end)
             return true;
     return false;
@@ -107,10 +117,10 @@ static bool is_lost(const struct xd_audit *audit, const struct xd_extent *e)
 
 /* What of the replicas that cannot be used stays as it is. */
 struct left {
-    size_t n_denied; /* and what is there is not known; */
-    size_t n_parity; /* are of stripes that are lost; */
-    size_t n_mixed;  /* extents: each of their copies is wrong somewhere; */
-    bool has_more;   /* others are replaced */
+    size_t n_denied;    /* and what is there is not known; */
+    size_t n_parity;    /* are of stripes that are lost; */
+    size_t n_scattered; /* extents: none of their copies is right as a whole; */
+    bool has_more;      /* others are replaced */
 };
 
 /* One row of an audit, of which what it is of can be replaced, or is lost. */
@@ -145,43 +155,6 @@ static void count_parity(const struct checking *c, struct left *left)
             }
 }
 
-static bool has_usable(const struct xd_audit *audit, size_t extent)
-{
-    struct xd_audited r = {.struct_size = sizeof r};
-
-    for (size_t k = 0; xd_audit_replica(audit, extent, k, &r) == 0; k++)
-        if (xd_audit_verdict_is_usable(r.verdict))
-            return true;
-    return false;
-}
-
-static bool has_half_right(const struct xd_audit *audit, size_t extent)
-{
-    struct xd_audited r = {.struct_size = sizeof r};
-
-    for (size_t k = 0; xd_audit_replica(audit, extent, k, &r) == 0; k++)
-        if (r.verdict == XD_AUDIT_LYING && r.bytes_right > 0)
-            return true;
-    return false;
-}
-
-/* Whether no copy of it is right as a whole, and no other extent has its bytes. */
-static bool is_mixed(const struct checking *c, size_t extent,
-                     const struct xd_extent *e)
-{
-    struct xd_extent o = {.struct_size = sizeof o};
-
-    if (has_usable(c->audits[0], extent) ||
-        !has_half_right(c->audits[0], extent))
-        return false;
-    for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &o) == 0;
-         i++)
-        if (o.offset < e->offset + e->length &&
-            e->offset < o.offset + o.length && has_usable(c->audits[0], i))
-            return false;
-    return true;
-}
-
 static struct left what_is_left(const struct checking *c)
 {
     const struct xd_audit *audit = c->audits[0];
@@ -191,12 +164,14 @@ static struct left what_is_left(const struct checking *c)
 
     for (size_t i = 0; xd_manifest_extent(c->manifest, c->first, i, &e) == 0;
          i++) {
-        const bool lost = is_lost(audit, &e);
-        const bool mixed = !lost && is_mixed(c, i, &e);
+        const bool lost = has_some(audit, lost_run, &e);
+        const bool scattered = !lost &&
+                               !has_some(audit, xd_audit_restorable, &e) &&
+                               has_some(audit, xd_audit_scattered, &e);
 
-        left.n_mixed += mixed;
+        left.n_scattered += scattered;
         for (size_t k = 0; xd_audit_replica(audit, i, k, &r) == 0; k++)
-            count_left(&left, &r, lost || mixed);
+            count_left(&left, &r, lost || scattered);
     }
     count_parity(c, &left);
     return left;
@@ -224,13 +199,14 @@ static int conclude_heal(const struct checking *c, const struct left *left)
             "it is computed of are lost",
             left->n_parity, left->n_parity == 1 ? "replica" : "replicas",
             left->n_parity == 1 ? "stays as it is" : "stay as they are");
-    if (left->n_mixed > 0)
-        words_error("each copy of %zu %s is wrong somewhere, and %s as %s: a "
+    if (left->n_scattered > 0)
+        words_error("no copy of %zu %s is right as a whole, and %s as %s: a "
                     "download may still put the right bytes together",
-                    left->n_mixed, left->n_mixed == 1 ? "extent" : "extents",
-                    left->n_mixed == 1 ? "it stays" : "they stay",
-                    left->n_mixed == 1 ? "it is" : "they are");
-    return left->n_denied + left->n_parity + left->n_mixed > 0 ||
+                    left->n_scattered,
+                    left->n_scattered == 1 ? "extent" : "extents",
+                    left->n_scattered == 1 ? "it stays" : "they stay",
+                    left->n_scattered == 1 ? "it is" : "they are");
+    return left->n_denied + left->n_parity + left->n_scattered > 0 ||
                    sum.bytes_with_none > 0
                ? STATUS_FAILED
                : STATUS_COMPLETE;

@@ -171,6 +171,11 @@ XD_API int xd_audit_at_risk(const struct xd_audit *a, size_t n_depots, size_t i,
 XD_API int xd_audit_restorable(const struct xd_audit *a, size_t i,
                                uint64_t *out_begin, uint64_t *out_end);
 
+/* The i-th run of bytes of which there are good copies, but only as parts of replicas
+ * that are wrong elsewhere; likewise. */
+XD_API int xd_audit_scattered(const struct xd_audit *a, size_t i,
+                              uint64_t *out_begin, uint64_t *out_end);
+
 /* A stripe of the manifest's file; 0, or INVAL past the last. */
 XD_API int xd_audit_stripe(const struct xd_audit *a, size_t stripe,
                            struct xd_audited_stripe *out);

@@ -227,6 +227,12 @@ int xd_audit_restorable(const struct xd_audit *a, size_t i, uint64_t *out_begin,
     return xd_audit_run_of(&a->risk.restorable, i, 0, out_begin, out_end);
 }
 
+int xd_audit_scattered(const struct xd_audit *a, size_t i, uint64_t *out_begin,
+                       uint64_t *out_end)
+{
+    return xd_audit_run_of(&a->scattered, i, 0, out_begin, out_end);
+}
+
 static void release_replica(struct xd_audit_replica *r)
 {
     xd_free(r->validator);
@@ -257,6 +263,7 @@ void xd_audit_free(struct xd_audit *a)
     xd_rangeset_fini(&a->risk.none);
     xd_rangeset_fini(&a->risk.restorable);
     xd_rangeset_fini(&a->risk.one);
+    xd_rangeset_fini(&a->scattered);
     xd_options_fini(&a->options);
     xd_manifest_unref(a->manifest);
     xd_free(a);

@@ -100,6 +100,7 @@ struct xd_audit {
     bool has_no_memory; /* in a callback */
     bool is_line_down;
     struct xd_audit_risk risk;
+    struct xd_rangeset scattered; /* see xd_audit_scattered() */
 };
 
 static inline bool xd_audit_is_parity(const struct xd_audit *a,

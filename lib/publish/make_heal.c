@@ -141,43 +141,22 @@ static int find_lost(struct xd_heal *h, const struct xd_audit *a,
     return rc < 0 ? rc : mark(h->no_copy, h, a, xd_audit_restorable, err);
 }
 
-static struct xd_range range_of(const struct xd_model_extent *e)
+/* An extent of which no replica is good as a whole cannot be read where no other extent
+ * has its bytes, and counts as lost. */
+static int find_scattered(struct xd_heal *h, const struct xd_audit *a,
+                          struct xd_error *err)
 {
-    return (struct xd_range){e->offset, e->offset + e->length};
-}
+    bool *scattered = xd_alloc(h->file->n_extents + 1, sizeof *scattered);
+    int rc;
 
-static bool has_usable(const struct xd_heal *h, const struct xd_audit *a,
-                       size_t i)
-{
-    for (size_t k = 0; k < h->file->extents[i].n_replicas; k++)
-        if (is_usable(a, i, k))
-            return true;
-    return false;
-}
-
-/* Each byte of an extent may have a good copy, and none of its replicas be good as a
- * whole: it cannot be read, unless others have its bytes, and counts as lost. */
-static int find_mixed(struct xd_heal *h, const struct xd_audit *a,
-                      struct xd_error *err)
-{
-    struct xd_rangeset whole;
-    int rc = 0;
-
-    xd_rangeset_init(&whole);
-    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
-        const struct xd_model_extent *e = &h->file->extents[i];
-
-        if (has_usable(h, a, i))
-            rc = xd_rangeset_add(&whole, range_of(e));
-    }
-    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++) {
-        const struct xd_model_extent *e = &h->file->extents[i];
-
-        if (!h->no_copy[i] && !xd_rangeset_contains(&whole, range_of(e)))
+    if (!scattered)
+        return xd_fail_nomem(err);
+    rc = mark(scattered, h, a, xd_audit_scattered, err);
+    for (size_t i = 0; rc == 0 && i < h->file->n_extents; i++)
+        if (scattered[i] && !h->no_copy[i])
             h->lost[i] = h->no_copy[i] = true;
-    }
-    xd_rangeset_fini(&whole);
-    return rc < 0 ? xd_fail_nomem(err) : 0;
+    xd_free(scattered);
+    return rc;
 }
 
 /* What is read: not the replicas that cannot be used, but where there are no others,
@@ -284,7 +263,7 @@ static int make_heal(struct xd_upload *u, const struct xd_audit *a,
     if (rc == 0)
         rc = find_lost(&u->heal, a, err);
     if (rc == 0)
-        rc = find_mixed(&u->heal, a, err);
+        rc = find_scattered(&u->heal, a, err);
     if (rc == 0 && goes_on)
         rc = xd_heal_go_on(u, err);
     if (rc == 0)

@@ -165,6 +165,19 @@ def spoil(depot, at, length=1000):
     depot.objects[path] = bytes(there)
 
 
+def name(lab, mappings):
+    """In a manifest without hashes: (offset, length, URL) of each."""
+    lab.path("film.bin.xnd").write_text(
+        '<exnode xmlns:e="http://loci.cs.utk.edu/exnode">'
+        '<e:metadata name="filename" type="string">film.bin</e:metadata>'
+        + "".join(
+            "<e:mapping>" + "".join(
+                f'<e:metadata name="{word}" type="string">{value}</e:metadata>'
+                for word, value in (("exnode_offset", at), ("logical_length", n)))
+            + f"<e:read>{url}</e:read></e:mapping>"
+            for at, n, url in mappings) + "</exnode>")
+
+
 def test_what_nothing_would_prove_is_not_put_together(lab):
     """There are no hashes, and a majority at each place is no good copy; the rest is
     replaced."""
@@ -176,18 +189,8 @@ def test_what_nothing_would_prove_is_not_put_together(lab):
             d.objects["/dav/a"] = data[:half]
             spoil(d, at)
         good.objects["/dav/b"] = data[half:]
-        mappings = [(0, d.url + "a") for d in three] + [
-            (half, d.url + "b") for d in (good, depots[5])]
-        lab.path("film.bin.xnd").write_text(
-            '<exnode xmlns:e="http://loci.cs.utk.edu/exnode">'
-            '<e:metadata name="filename" type="string">film.bin</e:metadata>'
-            + "".join(
-                "<e:mapping>" + "".join(
-                    f'<e:metadata name="{name}" type="string">{value}'
-                    "</e:metadata>" for name, value in
-                    (("exnode_offset", at), ("logical_length", half)))
-                + f"<e:read>{url}</e:read></e:mapping>"
-                for at, url in mappings) + "</exnode>")
+        name(lab, [(0, half, d.url + "a") for d in three]
+             + [(half, half, d.url + "b") for d in (good, depots[5])])
         run = heal(lab, [new], "--full")
         assert run.rc == 1, run.err
         assert f"of {half} bytes no depot has a good copy" in run.err
@@ -208,11 +211,30 @@ def test_where_each_copy_is_wrong_somewhere_the_rest_is_healed(lab):
                        if p.endswith("-0")}
         run = heal(lab, [new], "--full")
         assert run.rc == 1, run.err
-        assert "each copy of 1 extent is wrong somewhere" in run.err
+        assert "no copy of 1 extent is right as a whole" in run.err
         assert list(new.objects.values()) == [data[MIB:]]
         first, second = shown(lab)["extents"]
         assert stores_of(first) == {one.url, two.url}
         assert stores_of(second) == {one.url, new.url}
+
+
+def test_that_another_extent_has_some_of_its_bytes_does_not_heal_it(lab):
+    """Nor that of which the only copy is gone, and which has the others."""
+    source(lab, 2 * MIB)
+    with six() as depots:
+        one, two, short, new = depots[:4]
+        assert put(lab, [one, two]).rc == 0
+        assert add(lab, [short], "--extent", "1m").rc == 0
+        spoil(one, MIB + 1000)
+        spoil(two, MIB + 900000)
+        short.objects = {p: v for p, v in short.objects.items()
+                         if p.endswith("-0")}
+        run = heal(lab, [new], "--full")
+        assert run.rc == 1, run.err
+        assert "no copy of 2 extents is right as a whole, and they stay" in run.err
+        assert not new.objects
+        assert sorted(e["length"] for e in shown(lab)["extents"]) == [
+            MIB, MIB, 2 * MIB]
 
 
 # ---- what is removed ----
