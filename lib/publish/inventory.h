@@ -28,7 +28,7 @@
  *     pending BEGIN END MANAGE READ WRITE ID     an object that is being sent, or was
  *                         and may come to be there: its bytes of the line of the upload
  *                         (upload_line.h; none: it is to be removed), and its names
- *                         ("-": none)
+ *                         ("-": none); without END in a note of an earlier version
  *
  * or, while objects are being removed that no mapping names any more,
  *
@@ -165,7 +165,8 @@ void xd_inventory_renew_parity(struct xd_inventory *b,
                                const char *const *reads);
 
 /* An object that is being sent, whose names may become more, or, with an empty range, is
- * to be removed; and that it is no more.  Objects are distinguished by what manages them.  Errors: NOMEM. */
+ * to be removed; and that it is no more.  Objects are distinguished by what manages
+ * them.  Errors: NOMEM. */
 int xd_inventory_set_pending(struct xd_inventory *b, struct xd_range range,
                              const struct xd_object *object,
                              struct xd_error *err);

@@ -51,12 +51,18 @@ static const char *or_none(const char *name)
 
 bool xd_pending_read(struct xd_pending_object *out, struct xd_span value)
 {
-    const struct xd_span begin = next_word(&value), end = next_word(&value);
+    const struct xd_span begin = next_word(&value);
+    struct xd_span behind = value;
+    const struct xd_span end = next_word(&behind);
 
     *out = (struct xd_pending_object){.range = {0, 0}};
-    return xd_parse_u64(begin.s, begin.len, &out->range.begin) &&
-           xd_parse_u64(end.s, end.len, &out->range.end) &&
-           read_name(&out->object.manage, &value) &&
+    if (!xd_parse_u64(begin.s, begin.len, &out->range.begin))
+        return false;
+    if (xd_parse_u64(end.s, end.len, &out->range.end))
+        value = behind;
+    else
+        out->range.end = out->range.begin;
+    return read_name(&out->object.manage, &value) &&
            read_name(&out->object.read, &value) &&
            read_name(&out->object.write, &value) &&
            read_name(&out->object.upload, &value) && out->object.manage;

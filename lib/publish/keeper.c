@@ -14,6 +14,9 @@
  * tens of milliseconds, and each extent changes it twice. */
 #define MOST_PARTS 10
 
+/* Once all copies are there. */
+#define LOOKS_WITHIN (5 * XD_SECOND)
+
 /* A change is on the disk, or cannot be. */
 static void note_written_locked(struct xd_upload *u, uint64_t changes, int rc,
                                 const struct xd_error *error)
@@ -112,14 +115,21 @@ static xd_usec deadline(const struct xd_upload *u)
 /* When there is something to do, if nothing changes until then. */
 static xd_usec keeps_at(const struct xd_upload *u)
 {
-    return u->written_whole < u->changes ? xd_earlier(u->whole_at, deadline(u))
-                                         : deadline(u);
+    const xd_usec ends_at = xd_earlier(deadline(u), u->looks_until);
+
+    return u->written_whole < u->changes ? xd_earlier(u->whole_at, ends_at)
+                                         : ends_at;
 }
 
-/* All copies are there, and nothing beside them that an earlier run has begun. */
-static bool is_complete_locked(const struct xd_upload *u)
+/* All copies are there, and what an earlier run has begun beside them was looked at.  A
+ * store that does not answer is not waited for long. */
+static bool is_complete_locked(struct xd_upload *u)
 {
-    return u->is_hashed && xd_plan_missing(u->plan) == 0 && u->n_resuming == 0;
+    if (!u->is_hashed || xd_plan_missing(u->plan) > 0)
+        return false;
+    if (u->looks_until == XD_NEVER)
+        u->looks_until = xd_earlier(xd_now() + LOOKS_WITHIN, deadline(u));
+    return u->n_resuming == 0 || xd_now() >= u->looks_until;
 }
 
 /* Until all copies are there, or cannot be. */

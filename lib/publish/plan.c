@@ -345,6 +345,28 @@ size_t xd_plan_find(const struct xd_plan *p, struct xd_range range)
     return XD_PLAN_NONE;
 }
 
+size_t xd_plan_find_begun(const struct xd_plan *p, struct xd_range range,
+                          size_t store)
+{
+    size_t found = XD_PLAN_NONE;
+
+    for (size_t i = xd_plan_sorted_from(p, range.begin); i < p->n; i++) {
+        const size_t extent = p->by_begin[i];
+        const struct xd_range r = p->extents[extent].range;
+
+        if (r.begin != range.begin)
+            break;
+        if (!xd_plan_is_put_off(p, extent, store) &&
+            !xd_plan_may_get(p, extent, store))
+            continue;
+        if (r.end == range.end)
+            return extent;
+        if (found == XD_PLAN_NONE)
+            found = extent;
+    }
+    return found;
+}
+
 bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store)
 {
     return extent < p->n &&

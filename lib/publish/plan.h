@@ -92,6 +92,12 @@ int xd_plan_sort(struct xd_plan *p, struct xd_error *err);
 size_t xd_plan_sorted(const struct xd_plan *p, size_t i);
 size_t xd_plan_find(const struct xd_plan *p, struct xd_range range);
 
+/* Of those that the store may get, or that were put off there, the first one that has
+ * just these bytes; else one that begins with the same, whose object has the same name;
+ * or XD_PLAN_NONE. */
+size_t xd_plan_find_begun(const struct xd_plan *p, struct xd_range range,
+                          size_t store);
+
 /* The extent that the store is to be sent now, which is under way then; or
  * XD_PLAN_NONE. */
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);

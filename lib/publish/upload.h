@@ -185,6 +185,7 @@ struct xd_upload {
     uint64_t written, written_whole; /* and up to which one they, and all of
                                         it, were written */
     xd_usec whole_at;                /* not before that it is again */
+    xd_usec looks_until;             /* the keeper waits for n_resuming */
     bool is_hashed;                  /* all of the file */
     bool is_canceled;
     struct xd_error error; /* why it ends; code XD_OK: it has not failed */

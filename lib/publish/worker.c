@@ -158,6 +158,22 @@ static bool is_known(const struct xd_upload_worker *w, const char *manage,
            is_of_upload(w->upload, manage);
 }
 
+/* The extent that such an object is of, or stands in the way of by its name.  Of another
+ * upload, which its name tells, it may hold other bytes. */
+static size_t extent_of(const struct xd_upload_worker *w,
+                        const struct xd_object *o, struct xd_range range)
+{
+    const struct xd_plan *plan = w->upload->plan;
+    const size_t extent = xd_plan_find_begun(plan, range, w->index);
+
+    if (extent == XD_PLAN_NONE || is_of_upload(w->upload, o->manage))
+        return extent;
+    return strncmp(o->manage, "ibp:", 4) == 0 &&
+                   xd_plan_range(plan, extent).end == range.end
+               ? extent
+               : XD_PLAN_NONE;
+}
+
 /* What an earlier run has begun at this store, the end of which is not known; or what
  * was put off of that. */
 static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
@@ -169,11 +185,7 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
 
     for (size_t i = 0;
          (o = xd_inventory_pending(u->inventory, i, &range)) != NULL; i++) {
-        /* One of another upload, which its name tells, may hold other bytes. */
-        const size_t extent =
-            strncmp(o->manage, "ibp:", 4) == 0 || is_of_upload(u, o->manage)
-                ? xd_plan_find(u->plan, range)
-                : XD_PLAN_NONE;
+        const size_t extent = extent_of(w, o, range);
 
         if (!xd_store_has(w->store, o->manage) ||
             xd_plan_is_put_off(u->plan, extent, w->index) != was_put_off ||

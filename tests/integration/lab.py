@@ -120,7 +120,8 @@ def all_of_terminal(leader):
     """What is shown there until its other end is closed; then this one is, too."""
     shown = bytearray()
     try:
-        while part := os.read(leader, 65536):
+        while (select.select([leader], [], [], PATIENCE)[0]
+               and (part := os.read(leader, 65536))):
             shown += part
     except OSError:  # how a terminal says that the other end is closed
         pass

@@ -234,3 +234,30 @@ def test_what_came_unseen_is_told_from_what_begins_with_the_same_byte(lab, late)
                        for path in come)
         assert_so_many_copies(lab, 3)
         assert full(lab).rc == 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_what_comes_late_is_not_in_the_way_of_what_has_its_name(lab, n):
+    """A store was sent a copy of the whole, and is to get the first part of another,
+    which begins with the same byte: it has asked n times then."""
+    data = source(lab, 3 * MIB + 1)
+    with six() as depots:
+        whole, cut, good, new = depots[:4]
+        assert put(lab, [whole]).rc == 0
+        assert add(lab, [cut], "--extent", "1500k").rc == 0
+        assert add(lab, [good], "--extent", "1m").rc == 0
+        away, whole.objects, new.fault = whole.objects, {}, "is_late"
+        run = lab.start("check", "film.bin.xnd", "--heal", *to([new]), report=False)
+        wait_until(lambda: new.delayed, "it is sent")
+        run.kill()
+        run.popen.wait()
+        new.fault, whole.objects = "keeps_what_is_there", away
+        cut.objects.clear()
+        before = len(new.requests)
+        new.on_request = lambda request: (
+            len(new.requests) >= before + n and new.put_late())
+        run = heal(lab, [new])
+        assert run.rc == 0, run.err
+        assert full(lab).rc == 0
+        assert_so_many_copies(lab, 3)
+        assert sum(map(len, new.objects.values())) == len(data)

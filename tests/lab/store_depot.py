@@ -86,6 +86,13 @@ class Faults:
         return 412
 
     @staticmethod
+    def keeps_what_is_there(h, body):
+        if h.path in h.store.objects:
+            return 412
+        h.store.objects[h.path] = body
+        return 201
+
+    @staticmethod
     def is_late(h, body):
         """It is put when put_late() says so; nobody gets an answer."""
         h.store.delayed[h.path] = body

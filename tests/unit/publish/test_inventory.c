@@ -354,7 +354,7 @@ START_TEST(journal_that_cannot_be_understood_is_said)
         "there 0 x 0 - a b c\n",
         "there 0 9 0 - https://a.example/x\n",
         "pending x 9 y\n",
-        "pending 0 x y\n"};
+        "pending 0 9 -\n"};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct xd_inventory *other;

@@ -177,6 +177,38 @@ START_TEST(an_extent_is_found_by_its_bytes)
 }
 END_TEST
 
+static size_t begun(uint64_t begin, uint64_t end, size_t store)
+{
+    return xd_plan_find_begun(plan, (struct xd_range){begin, end}, store);
+}
+
+START_TEST(what_was_begun_is_found_by_its_bytes_or_the_first)
+{
+    static const struct xd_range ranges[] = {
+        {0, 20}, {0, 30}, {0, 30}, {5, 40}, {50, 60}};
+
+    begin(2, true, 0, 1);
+    for (size_t i = 0; i < 5; i++)
+        ck_assert_int_eq(xd_plan_add(plan, ranges[i], 1, &err), 0);
+    xd_plan_forbid(plan, 4, 1);
+    ck_assert_int_eq(xd_plan_sort(plan, &err), 0);
+    ck_assert_uint_eq(begun(0, 30, 0), 1);
+    ck_assert_uint_eq(begun(0, 20, 0), 0);
+    ck_assert_uint_eq(begun(0, 25, 0), 0);
+    ck_assert_uint_eq(begun(0, 0, 0), 0);
+    ck_assert_uint_eq(begun(5, 5, 0), 3);
+    ck_assert_uint_eq(begun(6, 40, 0), XD_PLAN_NONE);
+    ck_assert_uint_eq(begun(50, 60, 0), 4);
+    ck_assert_uint_eq(begun(50, 60, 1), XD_PLAN_NONE);
+    /* Of two that are alike one is under way, or put off, at the other store. */
+    ck_assert(xd_plan_take(plan, 1, 0));
+    ck_assert_uint_eq(begun(0, 30, 1), 2);
+    ck_assert_uint_eq(begun(0, 30, 0), XD_PLAN_NONE);
+    xd_plan_put_off(plan, 1, 0, now);
+    ck_assert_uint_eq(begun(0, 30, 0), 1);
+}
+END_TEST
+
 START_TEST(extents_are_sorted_whatever_order_they_came_in)
 {
     static const struct xd_range ranges[] = {
@@ -662,6 +694,7 @@ int main(void)
     tcase_add_test(tcase, what_is_held_or_forbidden_is_not_sent);
     tcase_add_test(tcase, more_copies_than_are_wanted_are_not_missing);
     tcase_add_test(tcase, an_extent_is_found_by_its_bytes);
+    tcase_add_test(tcase, what_was_begun_is_found_by_its_bytes_or_the_first);
     tcase_add_test(tcase, extents_are_sorted_whatever_order_they_came_in);
     tcase_add_test(tcase, what_an_earlier_run_has_begun_is_under_way);
     tcase_add_test(tcase, what_is_put_off_is_a_copy_that_is_not_under_way);
