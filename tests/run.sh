@@ -109,6 +109,7 @@ run_all()
         -DCMAKE_BUILD_TYPE=Release -DXD_WERROR=ON
     which="-R $UNDER_VALGRIND -E $TOO_SLOW"
     floor=$FLOOR_UNDER_VALGRIND
+    rows_at_once=3 # they wait for nothing but a processor
     tier valgrind dev --preset valgrind # which is built already
     echo "== fuzz"
     sh "$root/tests/fuzz/smoke.sh" 20 || fails fuzz:smoke.sh
