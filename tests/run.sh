@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Builds xdownload and runs its tests.
 #
-#     sh tests/run.sh             one build, the quick tests: about 4 minutes
+#     sh tests/run.sh             one build, the quick tests: four to five minutes
 #     sh tests/run.sh --all       what CI runs: gcc in Debug, gcc and
 #                                 clang in Release, sanitizers, valgrind, the
 #                                 slow tests, fuzzing; a test that cannot run

@@ -139,7 +139,7 @@ def test_a_lie_is_found_where_something_can_tell(world, fault, hashes, target,
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_file_comes_from_ibp_depots_and_web_servers_together(lab, algorithm):
     data = lab.file("f.bin", SIZE)
-    web = lab.depot(rate=4_000_000)
+    web = lab.depot(rate=1_500_000)
     with IbpDepot(data, delay=0.05) as ibp:
         run = lab.xdownload(
             lab.exnode_of("f.bin", [(0, SIZE, d.url("f.bin"), 0, SIZE)
