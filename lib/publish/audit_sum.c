@@ -293,6 +293,30 @@ static size_t find_parity(struct xd_audit_parity *list,
     return n;
 }
 
+static int remove_all(struct xd_rangeset *from, const struct xd_rangeset *s)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < s->n; i++)
+        rc = xd_rangeset_remove(from, s->ranges[i]);
+    return rc;
+}
+
+/* What is left of the file without what is good as a whole, what only parity gives back,
+ * and what is lost. */
+static int find_scattered(struct xd_audit *a)
+{
+    struct xd_rangeset *s = &a->scattered;
+    int rc = xd_rangeset_add(s, (struct xd_range){0, a->size});
+
+    for (size_t i = 0; rc == 0 && i < a->n_of_file; i++)
+        if (xd_audit_verdict_is_usable(a->replicas[i].verdict))
+            rc = xd_rangeset_remove(s, a->replicas[i].shown.extent->at);
+    if (rc == 0)
+        rc = remove_all(s, &a->risk.none);
+    return rc < 0 ? rc : remove_all(s, &a->risk.restorable);
+}
+
 static int find_risk(struct xd_audit *a)
 {
     struct holdings h = {0};
@@ -319,34 +343,7 @@ static int find_risk(struct xd_audit *a)
     }
     xd_free(h.list);
     xd_free(parity);
-    return rc;
-}
-
-static int remove_all(struct xd_rangeset *from, const struct xd_rangeset *s)
-{
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < s->n; i++)
-        rc = xd_rangeset_remove(from, s->ranges[i]);
-    return rc;
-}
-
-/* What is left of the file without what is good as a whole, what only parity gives back,
- * and what is lost. */
-static int find_scattered(struct xd_audit *a)
-{
-    struct xd_rangeset *s = &a->scattered;
-    int rc;
-
-    if (a->size == XD_SIZE_UNKNOWN || a->is_line_down)
-        return 0;
-    rc = xd_rangeset_add(s, (struct xd_range){0, a->size});
-    for (size_t i = 0; rc == 0 && i < a->n_of_file; i++)
-        if (xd_audit_verdict_is_usable(a->replicas[i].verdict))
-            rc = xd_rangeset_remove(s, a->replicas[i].shown.extent->at);
-    if (rc == 0)
-        rc = remove_all(s, &a->risk.none);
-    return rc < 0 ? rc : remove_all(s, &a->risk.restorable);
+    return rc < 0 ? rc : find_scattered(a);
 }
 
 int xd_audit_conclude(struct xd_audit *a)
@@ -364,7 +361,5 @@ int xd_audit_conclude(struct xd_audit *a)
         complete_facts(a, &a->replicas[i], time, median);
         rc = judge(a, &a->replicas[i]);
     }
-    if (rc == 0)
-        rc = find_risk(a);
-    return rc < 0 ? rc : find_scattered(a);
+    return rc < 0 ? rc : find_risk(a);
 }

@@ -112,13 +112,13 @@ int xd_upload_start(struct xd_upload *u, struct xd_error *err)
     int rc = 0;
 
     xd_mutex_lock(&u->lock);
-    if (u->state != XD_UPLOAD_NEW)
+    if (u->state != XD_UPLOAD_NEW) {
         rc = xd_fail(err, XD_E_STATE, "the upload was started before");
-    else
+    } else {
         u->state = XD_UPLOAD_RUNS;
-    if (rc == 0)
         u->n_resuming = u->n_workers;
-    u->looks_until = XD_NEVER;
+        u->looks_until = XD_NEVER;
+    }
     u->started = xd_now();
     xd_mutex_unlock(&u->lock);
     for (size_t i = 0; rc == 0 && i < u->n_workers; i++)

@@ -179,13 +179,14 @@ struct xd_upload {
     enum xd_upload_state state;
     struct xd_plan *plan;
     struct xd_inventory *inventory;
-    size_t n_resuming; /* workers that look yet at what an earlier run
-                                        has begun at their store */
-    uint64_t changes;  /* of the inventory: how many, */
+    size_t n_resuming;               /* workers that look yet at what an
+                                        earlier run has begun at their store */
+    uint64_t changes;                /* of the inventory: how many, */
     uint64_t written, written_whole; /* and up to which one they, and all of
                                         it, were written */
     xd_usec whole_at;                /* not before that it is again */
-    xd_usec looks_until;             /* the keeper waits for n_resuming */
+    xd_usec looks_until;             /* for these the keeper waits until then,
+                                        once all copies are there */
     bool is_hashed;                  /* all of the file */
     bool is_canceled;
     struct xd_error error; /* why it ends; code XD_OK: it has not failed */
