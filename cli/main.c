@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload, the command.  It stands on the public headers alone: whatever it
- * does, a program that links the library can do.
+ * The xdownload command.  It uses only the public headers, so a program that
+ * links the library can do everything it does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,9 +31,10 @@
 #include "upkeep/upkeep.h"
 #include "via/via.h"
 
-/* A file that is opened while descriptor 1 or 2 is closed would take its
- * place, and our words would end in it.  What takes it here cannot be used the
- * way that the descriptor is: a write there fails. */
+/* If descriptor 0, 1 or 2 is closed, a file opened later could get its number,
+ * and messages would be written to that file.  So this function opens /dev/null
+ * with that number.  The mode is wrong on purpose, so that using the descriptor
+ * fails. */
 static bool has_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -82,7 +83,7 @@ static int run(const struct args *a)
     return STATUS_USAGE;
 }
 
-/* With what is to be recorded. */
+/* Runs the command.  If --trace is given, opens the trace first. */
 static int run_traced(struct args *a)
 {
     int status = 0, closed;
@@ -96,7 +97,7 @@ static int run_traced(struct args *a)
     return status != 0 ? status : closed;
 }
 
-/* What was printed has to arrive, too. */
+/* Reports an error if standard output could not be written. */
 static int close_output(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -113,8 +114,10 @@ int main(int argc, char **argv)
 
     if (!has_standard_files())
         return STATUS_LOCAL;
-    signal(SIGPIPE, SIG_IGN); /* a reader that goes away is an error code */
-    setlocale(LC_CTYPE, "");  /* in which names of hosts are typed */
+    /* writing to a closed pipe reports EPIPE instead */
+    signal(SIGPIPE, SIG_IGN);
+    /* for the encoding of host names on the command line */
+    setlocale(LC_CTYPE, "");
     setvbuf(stderr, NULL, _IOLBF, 0);
     if (argc > 1 && strcmp(argv[1], COMPLETE_WORD) == 0)
         return close_output(complete_print(argc - 2, argv + 2));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fetch the files of manifests whose names come one a line on standard input, into
- * a folder: each as soon as it is named, all in one download.
+ * Downloads the files of many manifests into a folder, all in one download.
+ * Reads the paths of the manifests from standard input, one per line.  Each
+ * file is added to the running download as soon as its manifest is read.
  *
  *     find . -name '*.meta4' | feed FOLDER
  */
@@ -11,7 +12,7 @@
 
 #define MOST 100000
 
-/* The first manifest makes the download, and starts it. */
+/* Creates the download from the first manifest, and starts it. */
 static int begin(struct xd_download **out, struct xd_manifest *m,
                  const char *folder, struct xd_error *err)
 {

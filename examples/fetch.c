@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fetch the file that a manifest describes, in one call. */
+/* Fetch a URL, or the file that a manifest describes, in one call. */
 #include <stdio.h>
 #include <xdownload/xdownload.h>
 
@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: fetch MANIFEST FILE\n");
+        fprintf(stderr, "usage: fetch URL-OR-MANIFEST FILE\n");
         return 2;
     }
     int rc = xd_options_new(&options, &err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Give a file to FFmpeg's libraries while it arrives: a context of AVIO, whose
- * packets are counted here in place of being decoded.
+ * Reads a file with FFmpeg's libraries while it is being downloaded.  The
+ * program passes the bytes through an AVIO context, and counts the packets
+ * instead of decoding them.
  *
- *     ffmpeg MANIFEST [SECONDS]       from that time on
+ *     ffmpeg MANIFEST [SECONDS]       start at that time of the film
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,8 +15,9 @@
 
 #define BUFFER (32 * 1024)
 
-/* AVFormatContext.interrupt_callback is for FFmpeg's own protocols: it is on us
- * to look, between two waits. */
+/* Interval in milliseconds at which reads check for Ctrl-C.  FFmpeg calls
+ * AVFormatContext.interrupt_callback only in its own protocols, so the read
+ * callback must check by itself. */
 #define LOOK_MS 100
 
 static volatile sig_atomic_t is_over;
@@ -26,7 +28,7 @@ static void end(int sig)
     is_over = 1;
 }
 
-/* What FFmpeg calls what the library said. */
+/* Converts a result of the library to a result for FFmpeg. */
 static int64_t code_of(int64_t n)
 {
     if (n == XD_E_AGAIN || n == XD_E_CANCELED)
@@ -41,7 +43,8 @@ static int read_packet(void *r, uint8_t *buf, int len)
     do
         n = xd_reader_read(r, buf, (size_t)len, LOOK_MS);
     while (n == XD_E_AGAIN && !is_over);
-    return n == 0 ? AVERROR_EOF : (int)code_of(n); /* 0 would mean: again */
+    /* AVIO treats 0 as "try again" */
+    return n == 0 ? AVERROR_EOF : (int)code_of(n);
 }
 
 static int64_t seek(void *r, int64_t to, int whence)
@@ -57,11 +60,11 @@ static int64_t seek(void *r, int64_t to, int whence)
     case SEEK_SET:
         return code_of(xd_reader_seek(r, (uint64_t)to));
     default:
-        return AVERROR(EINVAL); /* AVIO turns the others into these */
+        return AVERROR(EINVAL); /* AVIO never passes SEEK_CUR or SEEK_END */
     }
 }
 
-/* All packets to the end, from `from_s` on if it is not 0. */
+/* Counts the packets up to the end, starting at `from_s` seconds. */
 static int count(AVFormatContext *f, double from_s)
 {
     unsigned long n = 0;
@@ -97,13 +100,13 @@ static int demux(struct xd_reader *r, double from_s)
         av_free(buffer);
     if (buffer && f && io) {
         f->pb = io;
-        rc = avformat_open_input(&f, NULL, NULL, NULL); /* frees f if not */
+        rc = avformat_open_input(&f, NULL, NULL, NULL); /* frees f on failure */
         if (rc >= 0)
             rc = count(f, from_s);
     }
     avformat_close_input(&f);
     if (io)
-        av_freep(&io->buffer); /* it may be another one by now */
+        av_freep(&io->buffer); /* FFmpeg may have replaced the buffer */
     avio_context_free(&io);
     return rc;
 }
@@ -129,7 +132,7 @@ int main(int argc, char **argv)
         rc = xd_reader_new(&r, s, &err);
     if (rc == 0) {
         rc = demux(r, argc > 2 ? atof(argv[2]) : 0);
-        xd_reader_error(r, &err); /* what FFmpeg has no words for */
+        xd_reader_error(r, &err); /* has more details than FFmpeg's code */
     }
     if (rc < 0 && !is_over)
         fprintf(stderr, "ffmpeg: %s\n",

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A download in a GLib main loop: MANIFEST FILE.  Its descriptor says when there
- * is something to look at; a timer shows how far it is.
+ * Downloads a file in a GLib main loop.  The loop watches the download's
+ * descriptor, which becomes readable when the download has news.  A timer
+ * prints the progress.
+ *
+ *     glib MANIFEST FILE
  */
 #include <glib-unix.h>
 #include <glib.h>

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A pipeline of GStreamer that plays a file while it arrives, from an appsrc.
+ * Plays a file while it is being downloaded, with a GStreamer pipeline that
+ * reads from an appsrc.
  *
  *     gstreamer MANIFEST [SECONDS [PIPELINE]]
  *
- * A thread of ours reads and pushes, so that no callback ever waits: one that
- * did would hold up seeks and the end for as long as depots are silent.
+ * A separate thread reads bytes and pushes them into the pipeline.  A callback
+ * of appsrc must not wait for bytes, because it would delay seeks and the end
+ * of playback as long as the servers send nothing.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -27,12 +29,13 @@ static void end(int sig)
 
 struct film {
     struct xd_reader *reader;
-    GstAppSrc *src; /* NULL until the pipeline has made it */
-    GMutex reading; /* held while the reader is used, and `lock` within */
+    GstAppSrc *src; /* NULL until the pipeline has created it */
+    /* held while the reader is used; `lock` is taken inside it */
+    GMutex reading;
     GMutex lock;
     GCond changed;
     bool wants, ends; /* guarded by lock */
-    bool knows_size;  /* the feeder's */
+    bool knows_size;  /* used by the feeder thread only */
 };
 
 static void set_wants(struct film *f, bool wants)
@@ -51,9 +54,10 @@ static bool wants_now(struct film *f)
     return wants;
 }
 
-/* ---- the feeder ---- */
+/* ---- the feeder thread ---- */
 
-/* A size is needed to seek, and to find an index at the end. */
+/* Tells appsrc the size of the file.  GStreamer needs it to seek, and to find
+ * an index at the end of the file. */
 static int64_t find_size(struct film *f)
 {
     const int64_t size = xd_reader_size(f->reader, -1);
@@ -81,7 +85,9 @@ static void push(struct film *f)
     }
     g_free(bytes);
     if (n == XD_E_CANCELED)
-        return; /* a seek, or the end: its thread says what follows */
+        /* after a seek or at the end; the thread that interrupted the read
+         * handles it */
+        return;
     set_wants(f, false);
     if (n == 0) {
         gst_app_src_end_of_stream(f->src);
@@ -104,13 +110,13 @@ static gpointer feed(gpointer user)
         if (ends)
             return NULL;
         g_mutex_lock(&f->reading);
-        if (wants_now(f)) /* still, after a seek */
+        if (wants_now(f)) /* a seek may have cleared `wants` */
             push(f);
         g_mutex_unlock(&f->reading);
     }
 }
 
-/* ---- called by GStreamer ---- */
+/* ---- callbacks of GStreamer ---- */
 
 static void need_data(GstAppSrc *src, guint length, gpointer f)
 {
@@ -125,8 +131,9 @@ static void enough_data(GstAppSrc *src, gpointer f)
     set_wants(f, false);
 }
 
-/* Unlock, seek, unlock stop.  What is pushed before appsrc has emptied its queue
- * would be lost: so nothing is, until it asks again. */
+/* Interrupts the feeder's read, seeks, and allows reads again.  Bytes pushed
+ * before appsrc empties its queue would be lost, so the feeder pushes nothing
+ * until appsrc requests data again. */
 static gboolean seek_data(GstAppSrc *src, guint64 to, gpointer user)
 {
     struct film *f = user;
@@ -167,7 +174,8 @@ static bool say_error(GstMessage *message)
     return false;
 }
 
-/* To the end, whose time it says; false after an error, which it says too. */
+/* Waits until the end, and prints the time reached.  Returns false after an
+ * error, which it prints. */
 static bool follow(GstElement *pipeline, double from_s)
 {
     GstBus *bus = gst_element_get_bus(pipeline);
@@ -189,7 +197,7 @@ static bool follow(GstElement *pipeline, double from_s)
                                     GST_SEEK_FLAG_FLUSH |
                                         GST_SEEK_FLAG_KEY_UNIT,
                                     (gint64)(from_s * GST_SECOND));
-            from_s = 0; /* once; then it is done again */
+            from_s = 0; /* seek only once: the seek causes another ASYNC_DONE */
         }
         gst_message_unref(message);
     }
@@ -209,7 +217,8 @@ static bool play(struct film *f, double from_s, const char *description)
     g_signal_connect(pipeline, "source-setup", G_CALLBACK(source_setup), f);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     const bool is_good = follow(pipeline, from_s);
-    gst_element_set_state(pipeline, GST_STATE_NULL); /* no callback follows */
+    /* no callbacks run after this */
+    gst_element_set_state(pipeline, GST_STATE_NULL);
 
     g_mutex_lock(&f->lock);
     f->ends = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A player out of libmpv, which reads through callbacks, and tells the library
- * what is on the screen: so stalls are counted, and what is needed first is
- * fetched first.
+ * Plays a file with libmpv while it is being downloaded.  mpv reads through
+ * callbacks.  The program reports to the library what the viewer sees, so that
+ * the library can count stalls and fetch the most urgent bytes first.
  *
  *     mpv MANIFEST [MPV-OPTION=VALUE...]
  */
@@ -22,11 +22,12 @@ static void end(int sig)
     is_over = 1;
 }
 
-/* ---- called by mpv, in a thread of its own ---- */
+/* ---- callbacks, which mpv calls in its own thread ---- */
 
 static int64_t read_cb(void *r, char *buf, uint64_t n)
 {
-    /* For ever, for cancel_cb() ends it.  Here too 0 is the end. */
+    /* Waits without a limit, because cancel_cb() can interrupt it.  0 is the
+     * end of the file for mpv, too. */
     const int64_t got = xd_reader_read(r, buf, n, -1);
 
     return got >= 0 ? got : -1;
@@ -46,8 +47,9 @@ static int64_t size_cb(void *r)
     return size >= 0 ? size : MPV_ERROR_UNSUPPORTED;
 }
 
-/* From any thread, while another waits in one of the above.  What mpv cancels
- * it closes next, so the reader is left interrupted. */
+/* mpv may call this from any thread while another thread waits in a callback
+ * above.  mpv closes a stream after canceling it, so the reader may stay
+ * interrupted. */
 static void cancel_cb(void *r)
 {
     xd_reader_interrupt(r, 1);
@@ -55,13 +57,13 @@ static void cancel_cb(void *r)
 
 static void close_cb(void *r)
 {
-    (void)r; /* it is main()'s, which reports the picture to it */
+    (void)r; /* main() owns the reader and still needs it for its report */
 }
 
 static int open_cb(void *r, char *uri, mpv_stream_cb_info *info)
 {
     (void)uri;
-    xd_reader_interrupt(r, 0); /* it may be opened again */
+    xd_reader_interrupt(r, 0); /* mpv may open it again after canceling */
     if (xd_reader_seek(r, 0) < 0)
         return MPV_ERROR_LOADING_FAILED;
     info->cookie = r;
@@ -73,7 +75,7 @@ static int open_cb(void *r, char *uri, mpv_stream_cb_info *info)
     return 0;
 }
 
-/* ---- what the viewer sees ---- */
+/* ---- reporting what the viewer sees ---- */
 
 static const char *const watched[] = {"core-idle",        "pause",    "seeking",
                                       "paused-for-cache", "time-pos", "speed"};
@@ -126,7 +128,7 @@ static void report(struct xd_reader *r)
 
 /* ---- the player ---- */
 
-/* Until the film ends.  0, or a code of mpv. */
+/* Waits until the film ends.  Returns 0, or an error code of mpv. */
 static int follow(mpv_handle *mpv, struct xd_reader *r)
 {
     bool has_moved = false;
@@ -153,7 +155,7 @@ static int play(struct xd_reader *r, char **options)
         return rc;
     mpv_set_option_string(mpv, "input-default-bindings", "yes");
     mpv_set_option_string(mpv, "input-vo-keyboard", "yes");
-    /* It takes a callback for a local file, which needs neither. */
+    /* mpv would treat the callbacks as a local file, and would not cache it */
     mpv_set_option_string(mpv, "cache", "yes");
     mpv_set_option_string(mpv, "demuxer-max-bytes", "64MiB");
     for (; *options && rc == 0; options++) {
@@ -172,7 +174,8 @@ static int play(struct xd_reader *r, char **options)
         rc = mpv_command(mpv, load);
     if (rc == 0)
         rc = follow(mpv, r);
-    mpv_terminate_destroy(mpv); /* cancels and closes: no read runs then */
+    /* cancels and closes the stream, so no read runs after this */
+    mpv_terminate_destroy(mpv);
     return rc;
 }
 

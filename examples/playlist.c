@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read all files of a manifest one after another, and write them to standard
- * output: the next one is begun when all of the present one is here, so that
- * there is no wait between them.
+ * Reads all files of a manifest in order and writes them to standard output.
+ * When all bytes of a file have been downloaded, it starts to download the next
+ * file, so there is no pause between files.
  */
 #include <stdio.h>
 #include <xdownload/xdownload.h>
 
 struct track {
-    struct xd_source *source; /* NULL: it has not been begun */
+    struct xd_source *source; /* NULL: not started */
     struct xd_reader *reader;
 };
 
-/* What is fetched ahead of a reader is fetched from its first read on, which need
- * not wait for anything. */
+/* Opens a file and starts its download.  The library fetches bytes ahead of a
+ * reader from the reader's first read on, even if that read does not wait. */
 static int begin(struct track *t, struct xd_manifest *m, size_t file,
                  struct xd_error *err)
 {
@@ -24,7 +24,8 @@ static int begin(struct track *t, struct xd_manifest *m, size_t file,
         rc = xd_reader_new(&t->reader, t->source, err);
     if (rc < 0)
         return rc;
-    (void)!xd_reader_read(t->reader, &byte, 1, 0); /* a later one fails, too */
+    /* ignore errors: a later read reports them */
+    (void)!xd_reader_read(t->reader, &byte, 1, 0);
     return xd_reader_seek(t->reader, 0) < 0 ? XD_E_BUG : 0;
 }
 
@@ -35,8 +36,8 @@ static void end(struct track *t)
     *t = (struct track){NULL, NULL};
 }
 
-/* To the end of file number `file`, of which `now` is; `next` is begun
- * meanwhile, if there is one behind it. */
+/* Writes file number `file` to its end.  `now` is its track.  Starts `next`
+ * once all bytes of `file` are there, if another file follows. */
 static int play(struct track *now, struct track *next, struct xd_manifest *m,
                 size_t file, struct xd_error *err)
 {
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
     int rc = xd_manifest_read(&m, argv[1], &err);
     if (rc == 0) {
         rc = play_all(m, &err);
-        xd_manifest_unref(m); /* each source has its own reference */
+        /* each source has its own reference to the manifest */
+        xd_manifest_unref(m);
     }
     if (rc < 0)
         fprintf(stderr, "playlist: %s\n",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Download with everything in view: progress while it runs, then what each
- * depot did.  Nothing calls back: the program asks when it likes.
+ * Downloads a file and prints everything that can be known about it: the
+ * progress while it runs, then the statistics of each depot.  There are no
+ * callbacks; the program asks whenever it likes.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@ build=$root/build/release
 work=
 . "$root/tests/lab/packages.sh"
 
-# The throttles and the IBP depot read from the pipe at descriptor 9 and end when
-# we do, however we end; so does the shell that watches over nginx.
+# The throttles read from the pipe at descriptor 9 and end when we do, however we
+# end; so does the shell that watches over the depot.
 clean_up()
 {
     exec 9>&-
@@ -42,48 +42,20 @@ build_release()
     rm "$log"
 }
 
-# The throttle says a port that is free.
-free_port()
+# Serves the folder $work at 127.0.0.1:$port.
+start_server()
 {
-    "$build/tests/lab/throttle" --to 127.0.0.1:1 --rate 0 </dev/null 9>&-
-}
-
-start_nginx()
-{
-    nginx=$(PATH=$PATH:/usr/sbin command -v nginx)
-    port=$(free_port)
-    write_config
     (
         exec 9>&-
+        "$build/xdownload" depot -q --listen 127.0.0.1:0 "$work/depot" \
+            >"$work/depot.url" &
         trap '' INT TERM HUP
-        "$nginx" -p "$work" -c "$work/nginx.conf" 2>"$work/nginx.err" &
         read -r _ <"$work/life" || :
         kill $! 2>/dev/null
         wait
     ) &
-    while [ ! -s "$work/nginx.pid" ]; do
-        if grep -q emerg "$work/nginx.err" 2>/dev/null; then
-            cat "$work/nginx.err" >&2
-            exit 1
-        fi
-        sleep 0.05
-    done
-}
-
-write_config()
-{
-    {
-        # Root's worker would become another user, who cannot read this.
-        [ "$(id -u)" != 0 ] || echo "user root;"
-        echo "daemon off; worker_processes 1; pid $work/nginx.pid;"
-        echo "error_log $work/error.log; events {}"
-        echo "http { access_log off;"
-        for part in client_body proxy fastcgi uwsgi scgi; do
-            "$nginx" -V 2>&1 | grep -q -e "--without-http_${part}_module" ||
-                echo "${part}_temp_path $work/$part;"
-        done
-        echo "server { listen 127.0.0.1:$port; root $work; } }"
-    } >"$work/nginx.conf"
+    wait_for_line "$work/depot.url"
+    port=$(sed 's,.*:\([0-9]*\)/.*,\1,' "$work/depot.url")
 }
 
 # Older libcurls leave names like fast.localhost to the system, and not every
@@ -91,16 +63,24 @@ write_config()
 host_of()
 {
     if "$build/xdownload" -q --no-depot-cache --retry 1 -o /dev/null \
-        "http://$1.localhost:$port/nginx.conf" 2>/dev/null; then
+        "http://$1.localhost:$port/hello" 2>/dev/null; then
         echo "$1.localhost"
     else
         echo 127.0.0.1
     fi
 }
 
+# Waits until a server has written its address into the file; 30 s are more than
+# any machine needs.
 wait_for_line()
 {
+    tries=600
     while [ ! -s "$1" ]; do
+        tries=$((tries - 1))
+        if [ $tries = 0 ]; then
+            echo "a local server did not start; no address in $1" >&2
+            exit 1
+        fi
         sleep 0.05
     done
 }
@@ -114,22 +94,11 @@ throttle()
     address=$(host_of "$1"):$(cat "$work/$1.port")
 }
 
-# A web server of that speed, and its lines in the exNode.
+# Starts a web server of that speed and adds it to the exNode.
 start_depot()
 {
     throttle "$1" "$port" "$2"
-    add_replica "http://$address/original.bin"
-}
-
-# Likewise an IBP depot, ibp://127.0.0.1:PORT/KEYS/READ.
-start_ibp_depot()
-{
-    python3 "$root/tests/lab/ibp_depot.py" --port 0 "$work/original.bin" \
-        <"$work/life" >"$work/capability" 9>&- &
-    wait_for_line "$work/capability"
-    capability=$(cut -d: -f3 "$work/capability")
-    throttle "$1" "${capability%%/*}" "$2"
-    add_replica "ibp://$address/${capability#*/}"
+    add_replica "http://$address/film.bin"
 }
 
 add_replica()
@@ -151,8 +120,10 @@ start_depots()
     mkfifo "$work/life"
     exec 9<>"$work/life"
     size=67108864
-    head -c $size /dev/urandom >"$work/original.bin"
-    start_nginx
+    mkdir "$work/depot"
+    echo hello >"$work/depot/hello"
+    head -c $size /dev/urandom >"$work/depot/film.bin"
+    start_server
     cat >"$work/film.xnd" <<END
 <?xml version="1.0"?>
 <exnode xmlns:exnode="http://loci.cs.utk.edu/exnode">
@@ -160,16 +131,15 @@ start_depots()
   <exnode:metadata name="filename" type="string">film.bin</exnode:metadata>
 END
     start_depot fast 4000000
-    start_ibp_depot good 2000000
+    start_depot good 2000000
     start_depot fair 1000000
     start_depot slow 400000
     start_depot crawl 100000
-    add_replica "http://$(host_of dead):1/original.bin"
+    add_replica "http://$(host_of dead):1/film.bin"
     echo "</exnode>" >>"$work/film.xnd"
 }
 
 want_build
-want_command python3 python3
 install_missing
 build_release
 work=$(mktemp -d "$root/build/quickstart.XXXXXX")
@@ -177,12 +147,11 @@ start_depots
 
 echo
 echo "Six depots hold the same 64 MiB.  Five give 4, 2, 1, 0.4 and 0.1 MB/s,"
-echo "7.5 MB/s together; the sixth does not answer.  The second speaks IBP,"
-echo "the others are web servers."
+echo "7.5 MB/s together; the sixth does not answer."
 echo
 echo "\$ xdownload film.xnd"
 # These depots need not be remembered.
 (cd "$work" && XDG_CACHE_HOME=$work "$build/xdownload" film.xnd 9>&-)
 echo
-cmp "$work/original.bin" "$work/film.bin"
+cmp "$work/depot/film.bin" "$work/film.bin"
 echo "Every byte is right.  The command is build/release/xdownload."

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read a file while it arrives, from any byte on, and write it to standard
- * output: what any program does that has a loop around read().
+ * Reads a file while it is being downloaded, from any byte on, and writes it to
+ * standard output.  Any program with a loop around read() can do the same.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <xdownload/xdownload.h>
 
-/* Between two looks whether the user has had enough. */
+/* Interval in milliseconds at which the loop checks for Ctrl-C. */
 #define LOOK_MS 100
 
 static volatile sig_atomic_t is_over;
@@ -19,7 +19,7 @@ static void end(int sig)
     is_over = 1;
 }
 
-/* 0 at the end, else the code of what kept it from that. */
+/* Returns 0 at the end of the file, otherwise an error code. */
 static int64_t read_on(struct xd_reader *r)
 {
     static unsigned char bytes[1 << 16];
@@ -27,9 +27,9 @@ static int64_t read_on(struct xd_reader *r)
     while (!is_over) {
         const int64_t n = xd_reader_read(r, bytes, sizeof bytes, LOOK_MS);
         if (n == XD_E_AGAIN)
-            continue; /* nothing yet: that is no end */
+            continue; /* no bytes yet, but not the end */
         if (n <= 0)
-            return n; /* 0 is the end, and only the end */
+            return n; /* 0 is the end of the file, < 0 an error */
         if (fwrite(bytes, 1, (size_t)n, stdout) != (size_t)n)
             return XD_E_PIPE;
     }

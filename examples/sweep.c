@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which algorithm, and how many requests per depot?  Fetch a file with each
- * choice, or with --virtual simulate that, and print a line of JSON for each run:
+ * Which algorithm is fastest, and with how many requests per depot?  Downloads
+ * a file with each combination, or simulates that with --virtual, and prints a
+ * line of JSON for each run:
  *
  *     sweep MANIFEST > runs.jsonl
  *     sweep --virtual SCENARIO > runs.jsonl
  *
- * `xdownload bench` does the same with more choices; a notebook would make the
- * same calls.  What is fetched is deleted.
+ * `xdownload bench` does the same with more choices.  A notebook would make the
+ * same calls.  Downloaded files are deleted.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xdownload/xdownload.h>
 
 #define SCRATCH "sweep.tmp"
-#define SIZE (UINT64_C(8) << 20) /* of the file in virtual time */
+#define SIZE (UINT64_C(8) << 20) /* size of the simulated file */
 
-/* What a run came to. */
+/* The results of a run. */
 struct outcome {
     double seconds;
     uint64_t received;
@@ -59,10 +61,12 @@ static int simulate(struct outcome *out, const char *path,
     struct xd_simulation *simulation;
     FILE *f = fopen(path, "r");
 
-    if (f != NULL) {
-        text[fread(text, 1, sizeof text - 1, f)] = '\0';
-        fclose(f);
+    if (f == NULL) {
+        perror(path);
+        exit(1);
     }
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
     int rc = xd_simulate(&simulation, &what, o, err);
     if (rc < 0)
         return rc;
@@ -72,7 +76,7 @@ static int simulate(struct outcome *out, const char *path,
     return 0;
 }
 
-/* One run, with all other options as in `usual`. */
+/* Makes one run.  All other options are as in `usual`. */
 static int run(const char *path, int is_virtual, const struct xd_options *usual,
                const char *algorithm, const char *threads, struct xd_error *err)
 {
@@ -111,7 +115,8 @@ int main(int argc, char **argv)
     }
     int rc = xd_options_new(&usual, &err);
     if (rc == 0)
-        rc = xd_options_set(usual, "depot-cache", "", &err); /* each is cold */
+        /* no run learns from another */
+        rc = xd_options_set(usual, "depot-cache", "", &err);
     for (size_t i = 0; rc == 0 && i < 8; i++)
         rc = run(argv[argc - 1], is_virtual, usual, algorithms[i / 2],
                  threads[i % 2], &err);

@@ -38,7 +38,7 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_assertrepr_compare(op, left, right):
-    """Files that should be equal: tests/lab/rows.sh looks for the words."""
+    """Names the first difference of two files, not all of their bytes."""
     def are_bytes(*values):
         return all(isinstance(v, (bytes, bytearray)) for v in values)
 

@@ -36,7 +36,8 @@ static bool split(const char *where, char host[INET6_ADDRSTRLEN],
     return true;
 }
 
-/* A port that getaddrinfo() would not mind to be too large. */
+/* Returns true for a port number up to 65535.  (getaddrinfo() also accepts
+ * larger numbers.) */
 static bool is_port(const char *port)
 {
     const size_t len = strlen(port);

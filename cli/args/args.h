@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line, read.
+ * The parsed command line.  The commands get only struct args, never argv.
  *
- * A library option needs nothing here: each row of xd_option_info() is taken
- * as --NAME, and stands in the help.  The command's own options, and the short
- * letters of both, are a table in options.c.
+ * The table in options.c says which field an option sets.  An array that
+ * collects the values of a repeated option is followed by their number.
  */
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
@@ -19,7 +18,7 @@
 #define CHECKSUMS_MAX 16
 
 enum command {
-    COMMAND_GET = 1, /* powers of two: options say where they belong */
+    COMMAND_GET = 1, /* powers of two, for sets of commands */
     COMMAND_SHOW = 2,
     COMMAND_VERIFY = 4,
     COMMAND_PLAY = 8,
@@ -36,7 +35,7 @@ enum command {
     COMMAND_DEPOT = 16384
 };
 
-/* The options of the library that bench takes lists for. */
+/* The options of the library for which bench accepts a list of values. */
 enum axis {
     AXIS_ALGORITHM,
     AXIS_REDUNDANCY,
@@ -46,31 +45,32 @@ enum axis {
     AXES
 };
 
-#define BENCH_RATES_MAX 3 /* columns of a results file; the paper has three */
+/* most columns of a results file; the paper has three */
+#define BENCH_RATES_MAX 3
 #define BENCH_SCENARIOS_MAX 16
 
-/* Options of bench alone. */
+/* Options that only bench has. */
 struct bench_args {
-    const char *axes[AXES]; /* lists with commas, or NULL: not given */
-    const char *depots;     /* which of them: see bench/subset.h; or NULL */
+    const char *axes[AXES]; /* comma-separated lists, or NULL */
+    const char *depots; /* subsets of the depots (bench/subset.h), or NULL */
     const char *scenarios[BENCH_SCENARIOS_MAX]; /* --virtual */
     size_t n_scenarios;
     bool paper, yes, stalls, summarize;
-    const char *plot; /* the folder for the figures, or NULL */
+    const char *plot; /* folder for the figures, or NULL */
     unsigned repeat;
     uint64_t seed;
     double cool_down_s, time_budget_s; /* < 0: not given */
     uint64_t byte_budget;              /* 0: not given */
-    uint64_t size;                     /* of the file in virtual time */
+    uint64_t size;                     /* bytes of the file in virtual time */
     double rates[BENCH_RATES_MAX];     /* bytes per second */
     size_t n_rates;
 };
 
 #define STORES_MAX 64
 
-/* Options of what places copies. */
+/* Options of the commands that place copies. */
 struct publish_args {
-    char *stores[STORES_MAX]; /* --to: copies, for what may log in is blanked */
+    const char *stores[STORES_MAX]; /* --to */
     size_t n_stores;
     uint64_t copies;   /* 0: not given */
     const char *code;  /* --code, --parity; or NULL */
@@ -78,24 +78,24 @@ struct publish_args {
     double lifetime_s; /* --for; 0: not given */
     double presign_s;  /* --presign; 0: not given */
     bool stripes, heals;
-    char *from; /* drop: a copy likewise; or NULL */
+    const char *from; /* --from, or NULL */
     bool keeps_objects;
 };
 
 #define VIA_ORIGINS_MAX 256
 
-/* Options of via alone. */
+/* Options that only via has. */
 struct via_args {
     bool writes, checks;                  /* --nginx, --check */
     const char *origins[VIA_ORIGINS_MAX]; /* --origin */
     size_t n_origins;
     uint64_t chunk, cache; /* bytes; 0: not given */
-    uint64_t hops;         /* likewise */
-    double fill_s;         /* likewise */
+    uint64_t hops;         /* 0: not given */
+    double fill_s;         /* 0: not given */
 };
 
 enum progress_mode {
-    PROGRESS_AUTO, /* a bar on a terminal, else plain lines */
+    PROGRESS_AUTO, /* a bar on a terminal, otherwise plain lines */
     PROGRESS_BAR,
     PROGRESS_PLAIN,
     PROGRESS_NONE,
@@ -106,84 +106,96 @@ struct trace;
 
 struct args {
     enum command command;
-    bool done; /* --help or --version has been answered: nothing is left */
+    /* --help or --version was answered, so there is nothing left to do */
+    bool done;
     bool quiet, verbose, dry_run, json, probe, repair, simulate, browser;
     bool no_config;
-    bool full, offline; /* check; make */
-    bool adopts;        /* --continue: also what other programs have left */
+    bool full, offline;
+    bool adopts; /* --continue: also continue files that other programs began */
+    bool timestamping; /* a newer version replaces an existing file */
     enum progress_mode progress;
-    /* As given, or NULL.  These point into argv. */
-    const char *output, *directory, *report, *file, *trace;
-    const char *scenario; /* trace: where one is written, or NULL */
-    bool in_words;        /* trace: a summary */
-    unsigned trace_run;   /* trace: which, or 0 */
-    const char *list;     /* --input-file: then there are no inputs */
+    /* Copies of the values of the options and of the inputs.  In argv itself,
+     * secrets are overwritten.  The strings below point to these copies. */
+    char **words;
+    size_t n_words;
+    const char *output, *directory, *report, *file, *trace; /* or NULL */
+    const char *scenario; /* trace: file for the scenario, or NULL */
+    bool in_words;        /* trace: --summary */
+    unsigned trace_run;   /* trace: --run, or 0 */
+    const char *list;     /* --input-file, which replaces the inputs; or NULL */
     const char *listen, *allow_origin;
     uint64_t active_bytes; /* depot: --active-length */
-    const char *player;    /* play's program; NULL: a simulated one */
-    char **player_args; /* and what it is given, then NULL; or NULL: nothing */
-    const char *format; /* NULL: show is for people, or --json */
-    const char
-        *original; /* make: the file that the URLs are copies of; or NULL */
-    uint64_t piece_bytes; /* make: or 0 */
-    double rate;          /* of the media, in bytes per second; or 0 */
-    double prebuffer;     /* seconds before a simulated player begins */
+    const char *player;    /* play: the program */
+    char **player_args;    /* the words after --, then NULL; or NULL */
+    const char *format;    /* "metalink", "exnode", or NULL */
+    const char *original;  /* make: local copy of the file, or NULL */
+    uint64_t piece_bytes;  /* make: --piece-size, or 0 */
+    double rate; /* rate of the media in bytes per second; 0: not given */
+    /* time in seconds for which a simulated player buffers before it starts */
+    double prebuffer;
     struct bench_args bench;
     struct publish_args publish;
     struct via_args via;
-    /* Copies, for what may log in is blanked in argv. */
-    const char *checksums[CHECKSUMS_MAX]; /* values, files and URLs; in: */
-    char *checksum_words[CHECKSUMS_MAX];
+    /* checksums, and files and URLs of lists of checksums */
+    const char *checksums[CHECKSUMS_MAX];
     size_t n_checksums;
     const char *signature; /* a file or a URL; or NULL */
-    char *token;
-    char *config; /* the text of the config file, in which values may be */
-    char **words; /* the inputs, and then NULL */
-    /* What is to be fetched or shown, at least one; with verify the file stands
-     * in `output`. */
+    const char *token;
+    char *config; /* the text of the config file; values may point into it */
+    /* The manifests, URLs or files to work on.  (The file that verify reads is
+     * in `output`.) */
     const char *const *inputs;
     size_t n_inputs;
     bool urls;            /* the inputs are URLs, not files */
-    bool are_manifests;   /* what the URLs lead to, says --manifests */
-    struct trace *tracer; /* what main() has opened for `trace`, or NULL */
+    bool are_manifests;   /* --manifests: the URLs are URLs of manifests */
+    struct trace *tracer; /* opened by main() for --trace, or NULL */
     struct xd_options *options;
-    const char *given[OPTIONS_MAX]; /* values for the rows of the library's
-                                       table, the last ones, or NULL */
+    /* For each option, the value that was given, "yes" for a switch, or NULL if
+     * it was not given.  See options_index(). */
+    const char *given[OPTIONS_MAX];
 };
 
 /*
- * Read argv, whose strings it may put into another order, and blank what is
- * secret in them.  Returns 0, or a
- * status after the reason has been said.
- * Ownership: whatever it returns, *out is the caller's, to release with
- *            args_fini().
+ * Parses argv.  May reorder its strings, and overwrites the secrets in them,
+ * because a list of processes would show them.  Returns 0, or a status after
+ * printing what is wrong.
+ * Ownership: the caller releases *out with args_fini(), even after a failure.
  */
 int args_parse(struct args *out, int argc, char **argv);
 void args_fini(struct args *a);
 
-/* The value of a library option, given or by default; NULL if it has none. */
+/* Returns the value of a library option: the given value or the default; or
+ * NULL. */
 const char *args_value(const struct args *a, const char *name);
 
-/* Whether a switch of the library is on. */
+/* Returns true if a switch of the library is on. */
 bool args_is_on(const struct args *a, const char *name);
 
-/* Whether the option of the library was given, here or in a config file. */
+/* Returns true if the option was given on the command line, in the environment
+ * or in a config file. */
 bool args_is_given(const struct args *a, const char *name);
 
-/* Whether --keyring or --public-key wants signatures verified. */
+/* Returns true if a user name, a password or a token is given. */
+bool args_has_login(const struct args *a);
+
+/* Returns true if --keyring or --public-key demands a signature. */
 bool args_wants_signed(const struct args *a);
 
-/* How many of the checksums are lists, in files or at URLs. */
+/* Returns the number of checksums that are lists, in files or at URLs. */
 size_t args_n_lists(const struct args *a);
 
-/* Whether the word begins like a URL that can be asked. */
+/* Returns true if the word begins like an HTTP or FTP URL. */
 bool args_is_url(const char *word);
 
-/* A copy of a word, for the caller to free; in the word itself, which a list of
- * processes shows, what may log in is blanked.  NULL: no memory. */
-char *args_copy_and_hide(char *word);
+/* Returns true if a file with this path exists. */
+bool args_is_file(const char *word);
 
-/* Whether the output goes to standard output. */
+/* Returns true if the output goes to standard output. */
 bool args_to_stdout(const struct args *a);
+
+/* Returns the path of our file `name` in the folder given by the environment
+ * variable, or else in this folder of $HOME.  The caller frees it.  NULL if the
+ * environment gives no folder, or memory runs out. */
+char *args_new_path(const char *variable, const char *folder, const char *name);
 
 #endif

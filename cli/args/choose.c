@@ -8,10 +8,10 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* So many names are listed where none of them was meant. */
+/* Largest number of names in a message. */
 #define NAMES 10
 
-/* NULL: it has none. */
+/* Returns the path of a file in the manifest, or NULL. */
 static const char *path_of(const struct xd_manifest *m, size_t i)
 {
     struct xd_file file = {.struct_size = sizeof file};
@@ -19,7 +19,7 @@ static const char *path_of(const struct xd_manifest *m, size_t i)
     return xd_manifest_file(m, i, &file) == 0 ? file.path : NULL;
 }
 
-/* Whether `name` is the end of the path, from one of its components on. */
+/* Returns true if the last components of the path are `name`. */
 static bool ends_in(const char *path, const char *name)
 {
     const size_t len = strlen(path), n = strlen(name);
@@ -62,7 +62,7 @@ static void print_no_such_file(const struct args *a,
                 names, more);
 }
 
-/* 0: it is none, or none that a file could have. */
+/* Returns the number of a file if the word is a number, otherwise 0. */
 static size_t number_of(const char *word)
 {
     const size_t len = strlen(word);

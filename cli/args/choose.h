@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --file NAME: one file of those that a manifest describes, by its path or the
- * end of that, or, if none is called so, by its number.
+ * Finds the file in a manifest that --file NAME selects.  NAME is its path, the
+ * last components of its path, or its number.
  */
 #ifndef CLI_CHOOSE_H
 #define CLI_CHOOSE_H
@@ -12,13 +12,13 @@
 
 #include "args/args.h"
 
-/* The index of the file that --file means; false if there is none, or more than
- * one whose path ends so. */
+/* Finds the index of the file.  Returns false if no file matches, or several
+ * files match. */
 bool choose_find(size_t *out, const struct args *a,
                  const struct xd_manifest *m);
 
-/* The same, or a status after it was said that
- * `input` describes none of that name. */
+/* Like choose_find(), but returns 0, or a status after printing which files the
+ * manifest has.  `input` is the manifest's name for the message. */
 int choose_file(size_t *out, const struct args *a, const struct xd_manifest *m,
                 const char *input);
 

@@ -6,72 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/stat.h>
+
+#include "args/values.h"
 #include "common/nearest.h"
 #include "common/status.h"
 #include "common/words.h"
 
 #define BLANKS " \t\r\n"
 
-/* What a config file may set; any other option is refused. */
-static const char *const allowed[] = {
-    "algorithm",
-    "block-size",
-    "connect-timeout",
-    "depot-cache",
-    "exclude",
-    "interface",
-    "ipv4",
-    "ipv6",
-    "limit-rate",
-    "lookahead",
-    "max-depots",
-    "max-redirs",
-    "max-time",
-    "no-client-id",
-    "no-depot-cache",
-    "noproxy",
-    "patience",
-    "progress",
-    "proxy",
-    "quiet",
-    "remote-time",
-    "retry",
-    "silence",
-    "spool",
-    "threads-per-depot",
-    "user-agent",
-    "verbose",
-    "via",
-    "via-copies",
-};
-
 struct setting {
-    char *name, *value; /* value: NULL if there is none */
+    char *name, *value; /* value: NULL if the line has none */
 };
 
-/* For the caller to free; NULL: nowhere, or no memory. */
-static char *new_path(void)
-{
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    const bool is_named = config != NULL && config[0] == '/';
-    char *path = NULL;
-    size_t len;
-
-    if (!is_named && (home == NULL || home[0] != '/'))
-        return NULL;
-    FILE *to = open_memstream(&path, &len);
-    if (to == NULL)
-        return NULL;
-    fprintf(to, "%s%s/xdownload/config", is_named ? config : home,
-            is_named ? "" : "/.config");
-    if (fclose(to) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
-/* "NAME", "NAME VALUE" or "NAME = VALUE"; false: the line is empty or a
- * comment. */
+/* Splits "NAME", "NAME VALUE" or "NAME = VALUE".  Returns false if the line is
+ * empty or a comment. */
 static bool split(char *line, struct setting *out)
 {
     char *name = line + strspn(line, BLANKS);
@@ -93,29 +42,20 @@ static bool split(char *line, struct setting *out)
     return true;
 }
 
-static bool is_allowed(const struct setting *s)
+/* Returns true if a config file may contain the setting.  It must not contain
+ * the login of a proxy. */
+static bool is_allowed(const struct option_row *row, const struct setting *s)
 {
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if (strcmp(allowed[i], s->name) == 0) /* and no login of a proxy */
-            return s->value == NULL || strcmp(s->name, "proxy") != 0 ||
-                   strchr(s->value, '@') == NULL;
-    return false;
+    return row->in_config &&
+           (s->value == NULL || strcmp(row->name, "proxy") != 0 ||
+            strchr(s->value, '@') == NULL);
 }
 
-static const struct option_row *find(const struct option_row *rows, size_t n,
-                                     const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return &rows[i];
-    return NULL;
-}
-
-/* Why the setting of an option cannot be used; or NULL. */
+/* Returns why the setting cannot be used, or NULL. */
 static const char *objection(const struct option_row *row,
                              const struct setting *s)
 {
-    if (!is_allowed(s))
+    if (!is_allowed(row, s))
         return "not allowed in a config file; give it on the command line";
     if (row->argument == NULL && s->value != NULL)
         return "takes no value";
@@ -124,30 +64,23 @@ static const char *objection(const struct option_row *row,
     return NULL;
 }
 
-/* What the command line says overrides it, also in other words. */
-static bool is_overridden(const struct args *a, const char *name)
+static bool is_overridden(const struct args *typed,
+                          const struct option_row *row)
 {
-    static const char *const others[][2] = {
-        {"ipv4", "ipv6"}, {"ipv6", "ipv4"}, {"no-depot-cache", "depot-cache"}};
-
-    if (strcmp(name, "quiet") == 0 || strcmp(name, "verbose") == 0)
-        return a->quiet || a->verbose;
-    if (strcmp(name, "progress") == 0)
-        return a->progress != PROGRESS_AUTO;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i][0], name) == 0 && args_is_given(a, others[i][1]))
-            return true;
-    return args_is_given(a, name);
+    return args_is_given(typed, row->name) ||
+           (row->instead != NULL && args_is_given(typed, row->instead));
 }
 
 static int complain_of_unknown(const char *path, unsigned line,
-                               const char *name)
+                               const char *name, const struct option_row *rows,
+                               size_t n)
 {
     struct nearest nearest;
 
     nearest_init(&nearest, name, strlen(name));
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        nearest_consider(&nearest, allowed[i]);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].in_config)
+            nearest_consider(&nearest, rows[i].name);
     return words_usage("%s, line %u: %s: there is no such option%s%s%s", path,
                        line, name,
                        nearest.name != NULL ? ": did you mean " : "",
@@ -155,39 +88,41 @@ static int complain_of_unknown(const char *path, unsigned line,
                        nearest.name != NULL ? "?" : "");
 }
 
-/* What is to be obeyed, and what -v says of it. */
-struct obedience {
+/* State while a config file is read. */
+struct reading {
     struct args *args;
     const struct grammar *grammar;
-    config_take_fn *take;
-    const struct args *typed; /* as the command line has left them */
+    const struct args *typed; /* options that the command line sets */
     const char *path;
-    FILE *said;
+    FILE *said; /* for -v: names of the settings in use */
 };
 
-static int obey(struct obedience *o, const struct setting *s, unsigned line)
+static int obey(struct reading *r, const struct setting *s, unsigned line)
 {
     struct option_row all[OPTIONS_MAX];
-    const struct option_row *any = find(all, options_table(all), s->name);
-    const struct option_row *row =
-        find(o->grammar->rows, o->grammar->n, s->name);
+    const size_t n = options_table(all);
+    size_t i = 0;
 
-    if (any == NULL)
-        return complain_of_unknown(o->path, line, s->name);
-    const char *why = objection(any, s);
+    while (i < n && strcmp(all[i].name, s->name) != 0)
+        i++;
+    if (i == n)
+        return complain_of_unknown(r->path, line, s->name, all, n);
+    const char *why = objection(&all[i], s);
     if (why != NULL)
-        return words_usage("%s, line %u: %s: %s", o->path, line, s->name, why);
-    if (row == NULL || is_overridden(o->typed, s->name))
-        return 0; /* of other commands, or decided */
-    const int status = o->take(o->args, row, s->value);
+        return words_usage("%s, line %u: %s: %s", r->path, line, s->name, why);
+    const struct option_row *row = grammar_named(r->grammar, s->name);
+    if (row == NULL || is_overridden(r->typed, row))
+        /* an option of other commands, or one that the command line sets */
+        return 0;
+    const int status = values_take(r->args, row, s->value);
     if (status != 0)
-        words_error("that is line %u of %s", line, o->path);
-    fprintf(o->said, " %s%s%s", s->name, s->value != NULL ? "=" : "",
+        words_error("that is line %u of %s", line, r->path);
+    fprintf(r->said, " %s%s%s", s->name, s->value != NULL ? "=" : "",
             s->value != NULL ? s->value : "");
     return status;
 }
 
-static int obey_lines(struct obedience *o, char *text)
+static int obey_lines(struct reading *r, char *text)
 {
     struct setting setting;
     int status = 0;
@@ -199,42 +134,63 @@ static int obey_lines(struct obedience *o, char *text)
             *next++ = '\0';
         n++;
         if (split(text, &setting))
-            status = obey(o, &setting, n);
+            status = obey(r, &setting, n);
         text = next;
     }
     return status;
 }
 
-/* The whole text; NULL: there is none, and *out_status may say why. */
-static char *new_text(const char *path, int *out_status)
+/* Opens the file.  On failure returns NULL and sets errno.  errno is 0 if the
+ * file does not exist or its folder cannot be searched: a service may run with
+ * the home folder of another user. */
+static FILE *open_text(const char *path)
 {
-    char *text = NULL;
-    size_t capacity = 0;
+    struct stat st;
     FILE *from = fopen(path, "r");
 
-    if (from == NULL && (errno == ENOENT || errno == ENOTDIR))
-        return NULL;
-    errno = 0;
-    if (from != NULL && getdelim(&text, &capacity, '\0', from) < 0 &&
-        !ferror(from)) {
-        fclose(from);
-        free(text);
-        return NULL; /* it is empty */
-    }
-    if (from == NULL || ferror(from)) {
-        words_error("%s cannot be read: %s", path, strerror(errno));
-        *out_status = STATUS_LOCAL;
-    }
     if (from != NULL)
-        fclose(from);
-    if (*out_status == 0)
-        return text;
-    free(text);
+        return from;
+    const int why = errno;
+    const bool is_beyond_reach =
+        why == EACCES && stat(path, &st) < 0 && errno == EACCES;
+    errno = is_beyond_reach || why == ENOENT || why == ENOTDIR ? 0 : why;
     return NULL;
 }
 
-static int apply(struct args *a, const struct grammar *g, config_take_fn *take,
-                 const char *path)
+/* Reads the whole text, which the caller frees.  *out_text is NULL if the text
+ * is empty.  Returns 0, or an errno. */
+static int read_text(FILE *from, char **out_text)
+{
+    size_t capacity = 0;
+
+    *out_text = NULL;
+    errno = 0;
+    if (getdelim(out_text, &capacity, '\0', from) >= 0)
+        return 0;
+    const int why = ferror(from) ? errno : 0;
+    free(*out_text);
+    *out_text = NULL;
+    return why;
+}
+
+/* Returns the whole text, which the caller frees, or NULL if there is no text.
+ * On failure prints the error, returns NULL and sets *out_status. */
+static char *new_text(const char *path, int *out_status)
+{
+    char *text = NULL;
+    FILE *from = open_text(path);
+    const int why = from != NULL ? read_text(from, &text) : errno;
+
+    if (from != NULL)
+        fclose(from);
+    if (why == 0)
+        return text;
+    words_error("%s cannot be read: %s", path, strerror(why));
+    *out_status = STATUS_LOCAL;
+    return NULL;
+}
+
+static int apply(struct args *a, const struct grammar *g, const char *path)
 {
     const struct args typed = *a;
     char *said = NULL;
@@ -245,21 +201,21 @@ static int apply(struct args *a, const struct grammar *g, config_take_fn *take,
     FILE *to = a->config != NULL ? open_memstream(&said, &len) : NULL;
     if (to == NULL)
         return status;
-    struct obedience o = {a, g, take, &typed, path, to};
-    status = obey_lines(&o, a->config);
+    struct reading r = {a, g, &typed, path, to};
+    status = obey_lines(&r, a->config);
     if (fclose(to) == 0 && status == 0 && a->verbose && len > 0)
         words_error("%s sets%s", path, said);
     free(said);
     return status;
 }
 
-int config_apply(struct args *a, const struct grammar *g, config_take_fn *take)
+int config_apply(struct args *a, const struct grammar *g)
 {
-    char *path = new_path();
+    char *path = args_new_path("XDG_CONFIG_HOME", ".config", "config");
     int status = 0;
 
     if (path != NULL)
-        status = apply(a, g, take, path);
+        status = apply(a, g, path);
     free(path);
     return status;
 }

@@ -4,14 +4,15 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "args/args.h"
 
 static const struct foreign options[] = {
     /* curl */
     {"remote-name", NULL},
     {"show-error", NULL},
-    {"fail", NULL},    /* an answer that is an error is never saved */
-    {"globoff", NULL}, /* nothing in a URL stands for more than one */
+    {"fail", NULL},    /* error pages are never saved anyway */
+    {"globoff", NULL}, /* URLs contain no patterns */
     {"remote-header-name", "content-disposition"},
     {"silent", "quiet"},
     {"output-dir", "directory"},
@@ -29,7 +30,7 @@ static const struct foreign options[] = {
     {"bind-address", "interface"},
     {"inet4-only", "ipv4"},
     {"inet6-only", "ipv6"},
-    {"no-clobber", NULL}, /* no file is replaced without --force */
+    {"no-clobber", NULL}, /* files are only replaced with --force */
     /* aria2 */
     {"dir", "directory"},
     {"out", "output"},
@@ -45,121 +46,90 @@ const struct foreign *foreign_option(size_t i)
     return i < sizeof options / sizeof *options ? &options[i] : NULL;
 }
 
-struct advice {
-    const char *name, *sentence;
-};
-
 #define NOT_RECURSIVE                                               \
     "no links of a page are followed: write the URLs into a file, " \
     "for --input-file"
 #define GROWS "leave it out: the pauses between attempts grow by themselves"
 #define IS_RELIEVED "leave it out: a slow depot gives its bytes to others"
 
-static const struct advice names[] = {
-    {"split", "use -t N, which is the number of connections to each depot"},
-    {"timeout", "use --silence TIME for a pause between bytes, "
-                "--connect-timeout TIME or --max-time TIME for the whole"},
-    {"read-timeout", "use --silence TIME"},
-    {"check-certificate", "use --insecure to accept any certificate"},
-    {"allow-overwrite", "use --force to replace an existing file"},
-    {"http-user", "use --user NAME:PASSWORD"},
-    {"http-passwd", "use --user NAME:PASSWORD"},
-    {"http-password", "use --user NAME:PASSWORD"},
-    {"password", "use --user NAME:PASSWORD"},
-    {"http-proxy", "use --proxy URL"},
-    {"https-proxy", "use --proxy URL"},
-    {"no-proxy", "use --proxy '' for no proxy, or --noproxy HOSTS"},
-    {"proxy-user", "use --proxy http://NAME:PASSWORD@HOST:PORT"},
-    {"cookie", "use --header 'Cookie: NAME=VALUE'"},
-    {"load-cookies", "use --header 'Cookie: NAME=VALUE'"},
-    {"compressed", "leave it out: the file is stored as it is"},
-    {"metalink-file", "give the Metalink without an option"},
-    {"input-metalink", "give the Metalink without an option"},
-    {"continue-at", "use --continue"},
-    {"create-dirs", "make the folder first"},
-    {"timestamping", "leave it out: a file that is there is compared with the "
-                     "server's"},
-    {"spider", "use xdownload show URL"},
-    {"head", "use xdownload show URL"},
-    {"recursive", NOT_RECURSIVE},
-    {"mirror", NOT_RECURSIVE},
-    {"retry-delay", GROWS},
-    {"waitretry", GROWS},
-    {"retry-max-time", "use --max-time TIME"},
-    {"speed-limit", IS_RELIEVED},
-    {"speed-time", IS_RELIEVED},
-    {"no-verbose", "use --quiet"},
-    {"check-integrity", "use xdownload verify MANIFEST FILE"},
-    {"max-download-limit", "use --limit-rate RATE, which is for all depots "
-                           "together"},
-    {"min-split-size", "use --block-size SIZE"},
-    {"lowest-speed-limit", IS_RELIEVED},
-    {"file-allocation", "leave it out: the space is reserved if the disk "
-                        "allows it"},
-};
-
-/* Where curl, wget and aria2 differ, or differ from us. */
+/* Advice for options that we do not have.  Letters are listed if their meaning
+ * differs between curl, wget, aria2 and this command. */
 static const struct {
-    char letter;
-    const char *sentence;
-} letters[] = {
-    {'O', "use -o FILE to name the file; without it the file is named like "
-          "the end of its URL"},
-    {'s', "use -q to print nothing but errors, or -t N for N connections to "
-          "each depot"},
-    {'L', "leave it out: redirects are followed"},
-    {'C', "use -c to continue what another program began"},
-    {'J', "use --content-disposition, or -o FILE"},
-    {'S', "use -v for a line about each request"},
-    {'T', "use --silence TIME for a pause between bytes, or --max-time TIME "
-          "for the whole"},
-    {'U', "use -A NAME for the User-Agent"},
-    {'e', "use --referer URL"},
-    {'f', "leave it out: an answer that is an error is never saved"},
-    {'#', "use --progress bar"},
-    {'I', "use xdownload show URL"},
-    {'N', "leave it out: a file that is there is compared with the server's"},
-    {'X', "leave it out: each file is asked for with GET"},
-};
-
-/* Of wget: here each would be several options. */
-static const struct advice words[] = {
+    const char *typed, *sentence;
+} advice[] = {
+    {"--split", "use -t N, which is the number of connections to each depot"},
+    {"--timeout", "use --silence TIME for a pause between bytes, "
+                  "--connect-timeout TIME or --max-time TIME for the whole"},
+    {"--read-timeout", "use --silence TIME"},
+    {"--check-certificate", "use --insecure to accept any certificate"},
+    {"--allow-overwrite", "use --force to replace an existing file"},
+    {"--http-user", "use --user NAME:PASSWORD"},
+    {"--http-passwd", "use --user NAME:PASSWORD"},
+    {"--http-password", "use --user NAME:PASSWORD"},
+    {"--password", "use --user NAME:PASSWORD"},
+    {"--http-proxy", "use --proxy URL"},
+    {"--https-proxy", "use --proxy URL"},
+    {"--no-proxy", "use --proxy '' for no proxy, or --noproxy HOSTS"},
+    {"--proxy-user", "use --proxy http://NAME:PASSWORD@HOST:PORT"},
+    {"--cookie", "use --header 'Cookie: NAME=VALUE'"},
+    {"--load-cookies", "use --header 'Cookie: NAME=VALUE'"},
+    {"--compressed", "leave it out: the file is stored as it is"},
+    {"--metalink-file", "give the Metalink without an option"},
+    {"--input-metalink", "give the Metalink without an option"},
+    {"--continue-at", "use --continue"},
+    {"--create-dirs", "make the folder first"},
+    {"--spider", "use xdownload show URL"},
+    {"--head", "use xdownload show URL"},
+    {"--recursive", NOT_RECURSIVE},
+    {"--mirror", NOT_RECURSIVE},
+    {"--retry-delay", GROWS},
+    {"--waitretry", GROWS},
+    {"--retry-max-time", "use --max-time TIME"},
+    {"--speed-limit", IS_RELIEVED},
+    {"--speed-time", IS_RELIEVED},
+    {"--no-verbose", "use --quiet"},
+    {"--check-integrity", "use xdownload verify MANIFEST FILE"},
+    {"--max-download-limit", "use --limit-rate RATE, which is for all depots "
+                             "together"},
+    {"--min-split-size", "use --block-size SIZE"},
+    {"--lowest-speed-limit", IS_RELIEVED},
+    {"--file-allocation", "leave it out: the space is reserved if the disk "
+                          "allows it"},
+    {"-O", "use -o FILE to name the file; without it the file is named like "
+           "the end of its URL"},
+    {"-s", "use -q to print nothing but errors, or -t N for N connections to "
+           "each depot"},
+    {"-L", "leave it out: redirects are followed"},
+    {"-C", "use -c to continue what another program began"},
+    {"-J", "use --content-disposition, or -o FILE"},
+    {"-S", "use -v for a line about each request"},
+    {"-T", "use --silence TIME for a pause between bytes, or --max-time TIME "
+           "for the whole"},
+    {"-U", "use -A NAME for the User-Agent"},
+    {"-e", "use --referer URL"},
+    {"-f", "leave it out: an answer that is an error is never saved"},
+    {"-#", "use --progress bar"},
+    {"-I", "use xdownload show URL"},
+    {"-X", "leave it out: each file is asked for with GET"},
     {"-nc", "leave it out: no file is replaced without --force"},
     {"-nv", "use -q to print nothing but errors"},
     {"-nd", "leave it out: no folders are made for a URL"},
     {"-nH", "leave it out: no folders are made for a URL"},
 };
 
-const char *foreign_advice(const char *name, size_t len)
+const char *foreign_advice(const char *typed, size_t len)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i].name) == len &&
-            strncmp(names[i].name, name, len) == 0)
-            return names[i].sentence;
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
+        if (strlen(advice[i].typed) == len &&
+            strncmp(advice[i].typed, typed, len) == 0)
+            return advice[i].sentence;
     return NULL;
 }
 
-const char *foreign_letter_advice(int letter)
-{
-    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
-        if (letters[i].letter == letter)
-            return letters[i].sentence;
-    return NULL;
-}
-
-const char *foreign_word_advice(const char *word)
-{
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].name, word) == 0)
-            return words[i].sentence;
-    return NULL;
-}
-
-/* Of this many digits no host is named. */
+/* A number of at most this many digits is not taken for a host name. */
 #define COUNT_DIGITS 4
 
-/* As options.def says. */
-#define MOST_THREADS 16
+#define MOST_THREADS 16 /* limit of --threads-per-depot */
 
 static bool is_count(const char *value)
 {
@@ -174,28 +144,20 @@ static bool is_folder(const char *value)
            strstr(value, "auto") == NULL;
 }
 
-/* What in another program takes no value has taken the URL for one. */
-static bool is_url(const char *value)
-{
-    return strncasecmp(value, "http://", 7) == 0 ||
-           strncasecmp(value, "https://", 8) == 0 ||
-           strncasecmp(value, "ftp://", 6) == 0;
-}
-
 const char *foreign_value_advice(const char *name, const char *value)
 {
     if (strcmp(name, "proxy") == 0 && is_count(value))
         return "-x is the proxy: use -t N for N connections to each depot";
-    if (strcmp(name, "redundancy") == 0 && is_url(value))
+    if (strcmp(name, "redundancy") == 0 && args_is_url(value))
         return "-R is the redundancy of an algorithm: use --remote-time for "
                "the time of the file";
-    if (strcmp(name, "location") == 0 && (*value == '-' || is_url(value)))
+    if (strcmp(name, "location") == 0 && (*value == '-' || args_is_url(value)))
         return "--location takes country codes: redirects are followed without "
                "it";
     if ((strcmp(name, "range") == 0 || strcmp(name, "max-time") == 0) &&
-        is_url(value))
+        args_is_url(value))
         return NOT_RECURSIVE;
-    if (strcmp(name, "input-file") == 0 && is_url(value))
+    if (strcmp(name, "input-file") == 0 && args_is_url(value))
         return "-i takes the name of a list: give the URL without it";
     if (strcmp(name, "threads-per-depot") == 0 && is_count(value) &&
         strtol(value, NULL, 10) > MOST_THREADS)

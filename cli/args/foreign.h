@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of curl, wget and aria2: those that mean one thing wherever they are
- * taken, and so are taken here; and sentences about the others.
+ * Options of curl, wget and aria2.  If an option has only one possible meaning
+ * here, it is accepted.  For the other options there are messages that say what
+ * to use instead.
  */
 #ifndef CLI_FOREIGN_H
 #define CLI_FOREIGN_H
 
 #include <stddef.h>
 
-/* An option of another program, and ours that does the same; NULL: it asks for
- * what happens in any case. */
+/* An option of another program, and our option with the same effect; NULL if we
+ * always do what it asks for. */
 struct foreign {
     const char *name, *ours;
 };
 
-/* The i-th; NULL: there are no more. */
+/* Returns option number `i`, or NULL after the last option. */
 const struct foreign *foreign_option(size_t i);
 
-/* What to use here in place of a long option of another program, whose name has
- * this length, or of a letter; or NULL. */
-const char *foreign_advice(const char *name, size_t len);
-const char *foreign_letter_advice(int letter);
+/* Returns a sentence that says what to use instead of an option of another
+ * program, such as --split, -O or wget's -nc; or NULL.  Only the first `len`
+ * bytes of `typed` count. */
+const char *foreign_advice(const char *typed, size_t len);
 
-/* What to use in place of a word of wget's, such as -nc, that would be several
- * letters here; or NULL. */
-const char *foreign_word_advice(const char *word);
-
-/* What to use in place of our option `name`, if `value` shows that another
- * program's option with the same letter is meant; or NULL. */
+/* Returns a sentence that says what to use instead of our option `name`, if the
+ * value shows that the user means another program's option with the same
+ * letter; or NULL. */
 const char *foreign_value_advice(const char *name, const char *value);
 
 #endif

@@ -5,58 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "args/commands.h"
 #include "args/foreign.h"
 #include "common/nearest.h"
 #include "common/status.h"
 #include "common/words.h"
 
-/* What getopt_long() is to return for row i: no letter is that large. */
+/* getopt_long() returns FIRST_ROW + i for row i.  No option letter is that
+ * large. */
 #define FIRST_ROW 256
 
-/* And for what is no row of the command's. */
+/* getopt_long() returns this for options of other programs that have no row
+ * here. */
 #define NOTHING (FIRST_ROW + OPTIONS_MAX)
 
-#define WHO_SIZE 128 /* the names of all commands */
-
-static const struct {
-    enum command command;
-    const char *name;
-} commands[] = {{COMMAND_GET, "get"},       {COMMAND_SHOW, "show"},
-                {COMMAND_VERIFY, "verify"}, {COMMAND_PLAY, "play"},
-                {COMMAND_SERVE, "serve"},   {COMMAND_BENCH, "bench"},
-                {COMMAND_TRACE, "trace"},   {COMMAND_MAKE, "make"},
-                {COMMAND_CHECK, "check"},   {COMMAND_PUT, "put"},
-                {COMMAND_ADD, "add"},       {COMMAND_DROP, "drop"},
-                {COMMAND_RENEW, "renew"},   {COMMAND_VIA, "via"},
-                {COMMAND_DEPOT, "depot"}};
-
-#define N_COMMANDS (sizeof commands / sizeof *commands)
-
-enum command grammar_command(const char *word)
-{
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (strcmp(commands[i].name, word) == 0)
-            return commands[i].command;
-    return 0;
-}
-
-const char *grammar_name(enum command command)
-{
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        if (commands[i].command == command)
-            return commands[i].name;
-    return "";
-}
-
-const char *grammar_nearest_command(const char *word)
-{
-    struct nearest nearest;
-
-    nearest_init(&nearest, word, strlen(word));
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        nearest_consider(&nearest, commands[i].name);
-    return nearest.name;
-}
+#define WHO_SIZE 128 /* bytes for the names of all commands */
 
 static void add_long(struct grammar *g, const char *name, bool has_argument,
                      int value)
@@ -65,7 +28,8 @@ static void add_long(struct grammar *g, const char *name, bool has_argument,
         name, has_argument ? required_argument : no_argument, NULL, value};
 }
 
-/* Options of other programs that this command has, under another name. */
+/* Adds options of other programs, if this command has an option with the same
+ * effect. */
 static void add_foreign(struct grammar *g)
 {
     const struct foreign *f;
@@ -87,7 +51,7 @@ void grammar_init(struct grammar *g, enum command command)
 
     *g = (struct grammar){.command = command};
     char *letter = g->letters;
-    *letter++ = ':'; /* tell an argument that is missing from an unknown one */
+    *letter++ = ':'; /* report a missing value as ':', not as '?' */
     for (size_t i = 0; i < n_all; i++) {
         if ((all[i].commands & command) == 0)
             continue;
@@ -106,7 +70,7 @@ void grammar_init(struct grammar *g, enum command command)
 
 const struct option_row *grammar_row(const struct grammar *g, int value)
 {
-    static const struct option_row nothing = {.id = OPTION_NOTHING,
+    static const struct option_row nothing = {.kind = OPTION_NOTHING,
                                               .name = "this option"};
 
     if (value == NOTHING)
@@ -119,24 +83,35 @@ const struct option_row *grammar_row(const struct grammar *g, int value)
     return NULL;
 }
 
-/* "show, verify and play" */
+const struct option_row *grammar_named(const struct grammar *g,
+                                       const char *name)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (strcmp(g->rows[i].name, name) == 0)
+            return &g->rows[i];
+    return NULL;
+}
+
+/* Writes a list like "show, verify and play". */
 static void name_takers(char out[WHO_SIZE], unsigned takers)
 {
+    const struct command_row *c;
     size_t len = 0;
 
     out[0] = '\0';
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        const unsigned later = takers & ~(2U * commands[i].command - 1);
-        if ((takers & commands[i].command) == 0)
+    for (size_t i = 0; (c = commands_at(i)) != NULL; i++) {
+        if ((takers & c->command) == 0)
             continue;
-        const unsigned after_next = later & (later - 1);
-        const char *joint = later == 0 ? "" : after_next ? ", " : " and ";
-        len += (size_t)snprintf(out + len, WHO_SIZE - len, "%s%s",
-                                commands[i].name, joint);
+        takers &= ~(unsigned)c->command;
+        const bool is_last_but_one = (takers & (takers - 1)) == 0;
+        const char *joint = takers == 0 ? "" : is_last_but_one ? " and " : ", ";
+        len +=
+            (size_t)snprintf(out + len, WHO_SIZE - len, "%s%s", c->name, joint);
     }
 }
 
-/* Whether `row` is what `word` means, or the letter that it begins with. */
+/* Returns whether `word`, or the letter if it is not 0, is an option of this
+ * row. */
 static bool is_meant(const struct option_row *row, const char *word, size_t len,
                      int letter)
 {
@@ -144,9 +119,9 @@ static bool is_meant(const struct option_row *row, const char *word, size_t len,
                        : strncmp(word + 2, row->name, len - 2) == 0;
 }
 
-/* An option of other commands. */
-static bool complain_of_others(const struct grammar *g, const char *word,
-                               size_t len, int letter)
+/* Reports an option that only other commands have.  Returns false if no command
+ * has it. */
+static bool complain_of_others(const char *word, size_t len, int letter)
 {
     struct option_row all[OPTIONS_MAX];
     const size_t n = options_table(all);
@@ -156,14 +131,14 @@ static bool complain_of_others(const struct grammar *g, const char *word,
         if (!is_meant(&all[i], word, len, letter))
             continue;
         name_takers(takers, all[i].commands);
-        words_usage("--%s means nothing to %s: it is used by %s", all[i].name,
-                    grammar_name(g->command), takers);
+        words_usage("--%s works only with %s", all[i].name, takers);
         return true;
     }
     return false;
 }
 
-/* The long option that was meant by `word`, of this length; or NULL. */
+/* Returns a long option that is similar to `word`, for a suggestion, or
+ * NULL. */
 static const char *nearest_long(const struct grammar *g, const char *word,
                                 size_t len)
 {
@@ -175,17 +150,18 @@ static const char *nearest_long(const struct grammar *g, const char *word,
     return nearest.name;
 }
 
-/* No option of this command: perhaps one of others, or of other programs. */
+/* Reports a word that is not an option of this command, with advice if other
+ * commands or programs have it. */
 static int complain_of_unknown(const struct grammar *g, const char *word,
                                size_t len, int letter)
 {
-    const char *advice = letter != 0 ? foreign_letter_advice(letter)
-                                     : foreign_advice(word + 2, len - 2);
-    const char *hint = g->command == COMMAND_PLAY
-                           ? "; options of the player stand behind --"
-                           : "";
+    const char typed[] = {'-', (char)letter, '\0'};
+    const char *advice =
+        letter != 0 ? foreign_advice(typed, 2) : foreign_advice(word, len);
+    const char *hint =
+        g->command == COMMAND_PLAY ? "; options of the player go after --" : "";
 
-    if (advice == NULL && complain_of_others(g, word, len, letter))
+    if (advice == NULL && complain_of_others(word, len, letter))
         return STATUS_USAGE;
     if (letter != 0 && advice != NULL)
         return words_usage("unknown option -%c: %s", letter, advice);
@@ -200,7 +176,7 @@ static int complain_of_unknown(const struct grammar *g, const char *word,
     return words_usage("unknown option %.*s%s", (int)len, word, hint);
 }
 
-/* The options that begin so. */
+/* Reports an ambiguous abbreviation. */
 static int complain_of_short(const struct grammar *g, const char *word,
                              size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of one command in the form that getopt_long() wants, and what is
- * said of a word that is none of them.
+ * The options of one command in the form that getopt_long() needs, and messages
+ * about words that are not options of this command.
  */
 #ifndef CLI_GRAMMAR_H
 #define CLI_GRAMMAR_H
@@ -15,25 +15,24 @@ struct grammar {
     enum command command;
     struct option_row rows[OPTIONS_MAX];
     size_t n;
-    struct option longs[2 * OPTIONS_MAX + 1]; /* with other programs' names */
+    /* long options, including names from other programs */
+    struct option longs[2 * OPTIONS_MAX + 1];
     size_t n_longs;
     char letters[2 * OPTIONS_MAX + 2];
 };
 
-/* The command of that name; 0: there is none. */
-enum command grammar_command(const char *word);
-const char *grammar_name(enum command command);
-
-/* The name of the command that `word` may be a misspelling of, or NULL. */
-const char *grammar_nearest_command(const char *word);
-
 void grammar_init(struct grammar *g, enum command command);
 
-/* The row for what getopt_long() returned, or left in optopt; NULL if none.  What
- * another program's option asks for in any case is a row OPTION_NOTHING. */
+/* Returns the row for a value that getopt_long() returned or stored in optopt,
+ * or NULL.  If another program's option asks for something that we always do,
+ * the row has the kind OPTION_NOTHING. */
 const struct option_row *grammar_row(const struct grammar *g, int value);
 
-/* Say what getopt_long(), which returned `got`, did not like in `word`.
+/* Returns the command's option with this name, or NULL. */
+const struct option_row *grammar_named(const struct grammar *g,
+                                       const char *name);
+
+/* Prints what is wrong with `word`, for which getopt_long() returned `got`.
  * Returns STATUS_USAGE. */
 int grammar_complain(const struct grammar *g, int got, const char *word);
 

@@ -24,7 +24,8 @@ static int fail(struct inputs *in, int status, const char *why)
     return status;
 }
 
-/* Of copies, each says why it has not answered. */
+/* Prints why no input can be used.  If there are several copies, each gets a
+ * line. */
 static int print_failures(struct inputs *in, const struct xd_error *err)
 {
     struct xd_inspected asked = {.struct_size = sizeof asked};
@@ -34,14 +35,15 @@ static int print_failures(struct inputs *in, const struct xd_error *err)
     else
         for (size_t i = 0; xd_inspection_get(in->found, i, &asked) == 0; i++)
             if (in->args->n_inputs == 1)
-                advice_print(&asked.error);
+                advice_print(&asked.error, args_has_login(in->args));
             else
                 words_error("%s", asked.error.msg);
     return fail(in, err->code == XD_E_INVAL ? STATUS_USAGE : STATUS_FAILED,
                 err->msg);
 }
 
-/* A checksum tells better than its looks whether a web page is the file. */
+/* Asks the servers of the URLs.  With a checksum, web pages are accepted,
+ * because the checksum is more reliable than the content type. */
 static int inspect(struct inputs *in, struct xd_error *err)
 {
     struct waiting waiting;
@@ -61,7 +63,7 @@ static int inspect(struct inputs *in, struct xd_error *err)
     return rc < 0 ? rc : back;
 }
 
-/* What is left out, where others are not. */
+/* Warns about inputs that were skipped although others can be used. */
 static void print_skipped_pages(const struct inputs *in)
 {
     struct xd_inspected asked = {.struct_size = sizeof asked};
@@ -89,7 +91,7 @@ static int ask(struct inputs *in)
     return 0;
 }
 
-/* A file that was to be read. */
+/* Returns true if reading `path` failed because there is no such file. */
 static bool is_missing(const char *path, int rc)
 {
     struct stat st;
@@ -147,7 +149,7 @@ int inputs_checksums(struct xd_checksums **out, const struct args *a,
         rc = add_checksum(*out, a->checksums[i], a, err);
     if (rc == 0)
         return 0;
-    advice_print(err);
+    advice_print(err, args_has_login(a));
     return status_of(rc);
 }
 
@@ -167,11 +169,12 @@ static int find_out(struct inputs *in)
         return 0;
     if (!a->dry_run || a->are_manifests)
         return ask(in);
-    in->n = 1; /* without asking they are copies */
+    /* until the servers are asked, treat the inputs as copies of one file */
+    in->n = 1;
     return 0;
 }
 
-/* The same file twice would be wanted, from two manifests. */
+/* Refuses a checksum without a file name if there are several manifests. */
 static int check_checksums(struct inputs *in)
 {
     if (in->n < 2 || in->checksums == NULL ||
@@ -201,8 +204,8 @@ void inputs_fini(struct inputs *in)
     in->checksums = NULL;
 }
 
-/* Of an input that cannot be read: what it may have been meant for; NULL: nothing
- * comes to mind. */
+/* Returns a hint about what the user may have meant by an input that cannot be
+ * read, or NULL. */
 static const char *guess(const char *path, int rc)
 {
     const char *slash = strchr(path, '/'), *dot = strchr(path, '.');
@@ -229,7 +232,8 @@ static const char *guess(const char *path, int rc)
            "or ftps://";
 }
 
-/* A URL without its scheme, for one, is taken for a file, which is not there. */
+/* Reads a manifest from a file.  Explains mistakes such as a URL without a
+ * scheme. */
 static int read_manifest(struct xd_manifest **out, const char *path,
                          struct xd_error *err)
 {
@@ -256,7 +260,8 @@ static int plain_manifest(const struct inputs *in, size_t i,
     return xd_inspection_manifest(out, in->found, i, err);
 }
 
-/* With the checksums, or NULL: *m is another then. */
+/* Replaces *m by a manifest with the checksums `c`.  Does nothing if `c` is
+ * NULL. */
 static int apply(const struct inputs *in, const struct xd_checksums *c,
                  struct xd_manifest **m, struct xd_error *err)
 {
@@ -264,7 +269,7 @@ static int apply(const struct inputs *in, const struct xd_checksums *c,
     struct xd_manifest *with;
     size_t file = XD_ALL_FILES;
 
-    /* That there is none of that name is said where it is asked for. */
+    /* choose_file() reports a --file that does not exist. */
     if (c == NULL || (a->file != NULL && !choose_find(&file, a, *m)))
         return 0;
     const int rc = xd_checksums_apply(&with, c, *m, file, err);
@@ -273,7 +278,7 @@ static int apply(const struct inputs *in, const struct xd_checksums *c,
     return rc;
 }
 
-/* With the signature of the file that is meant: *m is another then. */
+/* Replaces *m by a manifest with the signature, if --signature is a file. */
 static int sign(const struct inputs *in, struct xd_manifest **m,
                 struct xd_error *err)
 {
@@ -314,7 +319,7 @@ int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
         return rc;
     }
     waiting_begin(&waiting, a);
-    if (a->command == COMMAND_CHECK) /* which finds out more of all of them */
+    if (a->command == COMMAND_CHECK) /* an audit finds all copies itself */
         rc = xd_manifest_follow(out, m, a->options, err);
     else
         rc = xd_copies_find(out, m, a->options, err);

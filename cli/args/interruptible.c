@@ -14,7 +14,8 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* People do not notice a shorter wait. */
+/* Nanoseconds between checks for a signal.  Users do not notice such a short
+ * delay. */
 #define LOOK_NS 20000000L
 
 struct call {
@@ -58,7 +59,8 @@ static void watch(struct call *c, struct xd_cancel *cancel)
     }
 }
 
-/* Signals are noted on the thread that looks for them. */
+/* Starts the thread with all signals blocked, so that only the calling thread
+ * receives signals. */
 static bool start(pthread_t *thread, struct call *c)
 {
     sigset_t all, before;
@@ -106,11 +108,11 @@ int interruptible_run(const struct args *a, interruptible_fn *call, void *user,
     return c.rc;
 }
 
-int interruptible_fail(const struct xd_error *err)
+int interruptible_fail(const struct args *a, const struct xd_error *err)
 {
     if (err->code == XD_E_CANCELED)
         words_error("interrupted");
     else
-        advice_print(err);
+        advice_print(err, args_has_login(a));
     return status_of(err->code);
 }

@@ -12,7 +12,7 @@ struct unit {
     double factor;
 };
 
-/* A number that is not negative, in plain digits, and a unit of the list. */
+/* Parses digits without a sign, followed by one of the units. */
 static bool parse(double *out, const char *text, const struct unit *units,
                   size_t n)
 {
@@ -32,7 +32,8 @@ static bool parse(double *out, const char *text, const struct unit *units,
     return false;
 }
 
-/* As in the library: k m g t and KiB MiB are powers of 1024, kB MB of 1000. */
+/* As in the library, k, m, g, t, KiB and MiB are powers of 1024.  kB and MB are
+ * powers of 1000. */
 #define MULTIPLE(lower, upper, ki, kilo)                          \
     {lower, ki}, {upper, ki}, {lower "iB", ki}, {upper "iB", ki}, \
         {lower "B", kilo},                                        \
@@ -48,11 +49,11 @@ static const struct unit sizes[] = {
     MULTIPLE("t", "T", KI *KI *KI *KI, 1e12),
 };
 
-/* A size in `text`, which ends before `tail`. */
+/* Parses a size that ends with `tail`, such as "/s". */
 static bool parse_size_before(double *out, const char *text, const char *tail)
 {
     const size_t len = strlen(text), tail_len = strlen(tail);
-    char size[32]; /* more than parse() takes */
+    char size[32]; /* longer than any text that parse() accepts */
 
     if (len < tail_len || len - tail_len >= sizeof size ||
         strcmp(text + len - tail_len, tail) != 0)
@@ -77,10 +78,7 @@ bool quantity_rate(double *out_bytes_per_s, const char *text)
            *out_bytes_per_s >= 1 && *out_bytes_per_s <= KI * KI * KI * KI;
 }
 
-#define LONGEST_LIFETIME (3660 * 86400.0) /* ten years */
-
-/* No more than `most`. */
-static bool parse_seconds(double *out, const char *text, double most)
+bool quantity_seconds(double *out, const char *text, double most)
 {
     static const struct unit units[] = {
         {"", 1},         {"ms", 1e-3},     {"s", 1},          {"sec", 1},
@@ -92,16 +90,6 @@ static bool parse_seconds(double *out, const char *text, double most)
 
     return parse(out, text, units, sizeof units / sizeof *units) &&
            *out <= most;
-}
-
-bool quantity_seconds(double *out, const char *text)
-{
-    return parse_seconds(out, text, 86400);
-}
-
-bool quantity_lifetime(double *out, const char *text)
-{
-    return parse_seconds(out, text, LONGEST_LIFETIME);
 }
 
 bool quantity_bytes(uint64_t *out, const char *text)

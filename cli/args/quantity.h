@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quantities of the command's own options, in the units of the library's.  Pure.
+ * Parses the sizes, times and rates of the command's own options.  The units
+ * are the same as in the library.  Pure.  If the text is not valid, each
+ * function returns false and stores nothing.
  */
 #ifndef CLI_QUANTITY_H
 #define CLI_QUANTITY_H
@@ -8,21 +10,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "15Mbit/s", "1.3Mibit/s", "2MB/s", "2m/s", "2m": a size per second, or bits,
- * in which k, M, G are 1000 and with i 1024.  Without a unit it is none: bits and
- * bytes are too easily taken for each other. */
+/* Parses a rate: "15Mbit/s", "1.3Mibit/s", "2MB/s", "2m/s", "2m".  Rates in
+ * bytes have the units of sizes.  In rates in bits, k, M and G are powers of
+ * 1000, and Ki, Mi and Gi are powers of 1024.  A unit is required, because bits
+ * and bytes are easily confused. */
 bool quantity_rate(double *out_bytes_per_s, const char *text);
 
-/* "5s", "500ms", "2m", "1d"; a bare number is seconds. */
-bool quantity_seconds(double *out, const char *text);
+/* Parses a time: "5s", "500ms", "2m", "12h", "30d", "8w".  A bare number is
+ * seconds.  Accepts at most `most` seconds. */
+bool quantity_seconds(double *out, const char *text, double most);
 
-/* The same of up to ten years: "12h", "30d", "8w". */
-bool quantity_lifetime(double *out, const char *text);
-
-/* "50m", "1.5g", "2MB", "2097152": the units are the library's. */
+/* Parses a size: "50m", "1.5g", "2MB", "2097152", in the units of the library.
+ * Accepts at least 1 byte. */
 bool quantity_bytes(uint64_t *out, const char *text);
 
-/* A whole number in [least, most]. */
+/* Parses a whole number in [least, most]. */
 bool quantity_count(uint64_t *out, const char *text, uint64_t least,
                     uint64_t most);
 

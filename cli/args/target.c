@@ -13,8 +13,8 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* "DIR/NAMETAIL", or "NAMETAIL" where there is no DIR or the name begins at
- * the root. */
+/* Returns "DIR/NAMETAIL", which the caller frees.  Omits "DIR/" if `dir` is
+ * NULL or the name is absolute.  Returns NULL if memory runs out. */
 static char *join(const char *dir, const char *name, const char *tail)
 {
     const bool uses_dir = dir != NULL && name[0] != '/';
@@ -115,7 +115,7 @@ int target_check(const struct target *t, const struct args *a, char *why,
                  t->path);
     else if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
         snprintf(why, size, "%s is no regular file: -o writes to it", t->path);
-    else if (!args_is_on(a, "force"))
+    else if (!t->replaces && !args_is_on(a, "force"))
         snprintf(why, size, "%s exists already: --force replaces it", t->path);
     else
         return 0;
@@ -129,7 +129,8 @@ static bool is_writable(int fd)
     return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* Of a file that was named, not one of a manifest, whose folders are made. */
+/* Returns true if the folder of the path that the user gave does not exist.
+ * (Folders for paths in a manifest are created.) */
 static bool lacks_folder(const struct target *t, size_t *out_len)
 {
     const char *slash = t->path != NULL ? strrchr(t->path, '/') : NULL;

@@ -1,54 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where a file goes.
- */
+/* The path to which a file is written. */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
 #include "args/args.h"
 
 struct target {
-    char *path;  /* NULL: standard output */
-    char *part;  /* what it is called until it is complete, or NULL */
-    char *inner; /* the path within --directory, as the manifest has it; NULL:
-                      the path is --output's */
-    int fd;      /* to be written to in order, or -1 */
+    char *path; /* NULL: standard output */
+    char *part; /* name of the file while it is incomplete, or NULL */
+    /* path in the manifest, below --directory; NULL: `path` is from --output */
+    char *inner;
+    int fd;        /* opened for writing in order; or -1 */
+    bool replaces; /* a complete download replaces an existing file, as with
+                        --force */
 };
 
 /*
- * The place for a file that the manifest puts at `inner` (NULL: it does not say)
- * and that comes from `input`.  Looks at nothing.  Returns 0, or a status
- * after the reason was said.
- * Ownership: on success, to release with target_fini().
+ * Chooses the path for a file.  `input` is the manifest or URL of the file.
+ * `inner` is its path in the manifest, or NULL.  Does not access the disk.
+ * Returns 0, or a status after printing what is wrong.
+ * Ownership: on success the caller releases *t with target_fini().
  */
 int target_init(struct target *t, const struct args *a, const char *inner,
                 const char *input);
 void target_fini(struct target *t);
 
-/* Whether the path leads to what is there to be written to, as it stands: a
- * FIFO, a device.  No manifest's word is enough for that. */
+/* Returns true if the path is a FIFO or a device, which is written in order.
+ * Only a path that the user gave may be one. */
 bool target_is_ordered(const struct target *t);
 
-/* Whether something has the name `path` already. */
+/* Returns true if a file of any type exists at this path. */
 bool target_exists(const char *path);
 
-/* Whether a folder of `inner` is a symbolic link by now: what lies behind it is
- * not ours to look at, and the download says so. */
+/* Returns true if a folder of `inner` is a symbolic link.  Then files behind
+ * the link must not be accessed.  The download reports the link. */
 bool target_is_behind_link(const struct target *t);
 
-/* 0 if the file may be put there; else a status, and the reason in `why`. */
+/* Returns 0 if the file may be written, or a status with the reason in
+ * `why`. */
 int target_check(const struct target *t, const struct args *a, char *why,
                  size_t size);
 
-/* The same, and open what is to be written to in order.  Blocks: until a FIFO
+/* Like target_check(), but also opens a FIFO or a device.  Blocks: until a FIFO
  * has a reader. */
 int target_open(struct target *t, const struct args *a, char *why, size_t size);
 
-/* For programs: the path, or "-". */
+/* Returns the path, or "-" for standard output. */
 const char *target_path(const struct target *t);
 
-/* What to call the file: its path within --directory, or the last component of
- * that of --output; "standard output". */
+/* Returns a name for messages: the path below --directory, the last component
+ * of --output, or "standard output". */
 const char *target_name(const struct target *t);
 
 #endif

@@ -19,7 +19,8 @@ static bool draws(const struct args *a)
            strcmp(term, "") != 0 && strcmp(term, "dumb") != 0;
 }
 
-/* On another thread, while the one that began waits. */
+/* Prints a status line.  Called on another thread while the thread that called
+ * waiting_begin() waits. */
 static void print_line(void *user, enum xd_log_level level, const char *line)
 {
     struct waiting *w = user;

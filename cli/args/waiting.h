@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call that asks the network waits for: on the terminal while it does, or
- * in lines with --verbose.
+ * Shows what a network call is waiting for: on the terminal, or in lines with
+ * --verbose.
  */
 #ifndef CLI_WAITING_H
 #define CLI_WAITING_H
@@ -10,11 +10,11 @@
 
 struct waiting {
     bool draws, has_said;
-    xd_log_fn *log; /* of the options until begin(), and from end() on */
+    xd_log_fn *log; /* log function that waiting_end() restores */
     void *log_user;
 };
 
-/* The options of `a` say it until end(). */
+/* Replaces the log function of the options of `a` until waiting_end(). */
 void waiting_begin(struct waiting *w, const struct args *a);
 void waiting_end(const struct waiting *w, const struct args *a);
 

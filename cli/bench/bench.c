@@ -3,20 +3,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <unistd.h>
 
 #include "bench/cost.h"
-#include "bench/plot.h"
-#include "bench/run_live.h"
-#include "bench/run_virtual.h"
+#include "bench/live.h"
 #include "bench/series.h"
 #include "bench/summarize.h"
+#include "bench/virtual.h"
+#include "common/installed.h"
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
 
-/* A sweep, and what it is about. */
+/* A sweep over one or more subjects. */
 struct bench {
     const struct args *args;
     struct subject subjects[BENCH_SCENARIOS_MAX];
@@ -57,7 +58,7 @@ static int add_subjects(struct bench *b)
     return status;
 }
 
-/* ---- the end ---- */
+/* ---- end of a series ---- */
 
 static void print_rest(const struct bench *b)
 {
@@ -98,7 +99,8 @@ static int carry_out(struct bench *b)
     return status_after(b);
 }
 
-/* A dry run reads the file, if there is one, and writes none. */
+/* Opens the results file.  A dry run only reads it, if it exists, and writes
+ * nothing. */
 static int open_results(struct bench *b)
 {
     const struct args *a = b->args;
@@ -119,9 +121,10 @@ static int sweep_all(struct bench *b)
         status = add_subjects(b);
     if (status != 0)
         return status;
-    sweep_shuffle(&b->sweep, b->args->bench.seed);
-    if (b->subjects[0].scenario != NULL && b->args->tracer == NULL)
-        sweep_share_outcomes(&b->sweep); /* in a trace each run is seen */
+    if (b->subjects[0].scenario != NULL)
+        sweep_sort(&b->sweep);
+    else
+        sweep_shuffle(&b->sweep, b->args->bench.seed);
     status = open_results(b);
     if (status != 0)
         return status;
@@ -151,6 +154,27 @@ static int run_sweep(const struct args *a)
     for (size_t i = 0; i < b->n_subjects; i++)
         subject_fini(&b->subjects[i]);
     free(b);
+    return status;
+}
+
+/* Runs the script that plots the results: it groups the rows and calls
+ * gnuplot. */
+static int plot_results(const struct args *a)
+{
+    const char **words = calloc(a->n_inputs + 4, sizeof *words);
+    size_t n = 0;
+
+    if (words == NULL) {
+        words_error("out of memory");
+        return STATUS_FAILED;
+    }
+    if (a->quiet)
+        words[n++] = "-q";
+    words[n++] = "--";
+    words[n++] = a->bench.plot;
+    memcpy(words + n, a->inputs, a->n_inputs * sizeof *words);
+    const int status = installed_run("bench-plot.py", words);
+    free(words);
     return status;
 }
 

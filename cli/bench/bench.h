@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench: downloads of one file with many settings, and what they came to.
+ * `xdownload bench`: downloads one file with many combinations of settings, and
+ * compares them.
  */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
 #include "args/args.h"
 
-/* Returns the exit status. */
+/* Runs the command.  Returns the exit status. */
 int bench_run(const struct args *a);
 
 #endif

@@ -8,10 +8,11 @@
 #include "common/units.h"
 #include "common/words.h"
 
-/* More than this begins only when the user has agreed to it. */
+/* A sweep that may download more bytes than this starts only with --yes or
+ * --byte-budget. */
 #define UNASKED_BYTES (UINT64_C(1) << 30)
 
-/* Where no results say how fast the depots are: 100 Mbit/s. */
+/* Expected rate if there are no results yet: 100 Mbit/s. */
 #define ASSUMED_BYTES_PER_S 12.5e6
 
 uint64_t cost_of(const struct run *r, const struct subject *s)
@@ -26,8 +27,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the results that there are of this manifest; NAN if there are
- * none. */
+/* Returns the median rate of the results so far, or NAN if there are none. */
 static double known_rate(const struct series *s)
 {
     double *rates = calloc(s->results->n + 1, sizeof *rates), median = NAN;

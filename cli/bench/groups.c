@@ -9,9 +9,9 @@
 #include "common/words.h"
 
 const enum column groups_columns[GROUPS_SETTINGS] = {
-    /* What was measured: */
+    /* the subject of the measurement: */
     COL_KIND, COL_INPUT, COL_DIGEST, COL_OPTIONS,
-    /* with which settings: */
+    /* the settings: */
     COL_ALGORITHM, COL_REDUNDANCY, COL_PROGRESS_NUMBER, COL_WHOLE_BLOCKS,
     COL_BLOCK_BYTES, COL_THREADS, COL_N_DEPOTS, COL_DEPOTS, COL_READER};
 
@@ -118,7 +118,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Between the two that are nearest. */
+/* Returns a quantile of sorted numbers.  Interpolates between the two nearest
+ * numbers. */
 static double quantile(const double *x, size_t n, double q)
 {
     const double at = q * (double)(n - 1);
@@ -128,35 +129,23 @@ static double quantile(const double *x, size_t n, double q)
     return x[i] + (at - (double)i) * more;
 }
 
-static void summarize(struct spread *s, double *x)
-{
-    double sum = 0, squares = 0;
-
-    qsort(x, s->n, sizeof *x, compare_numbers);
-    for (size_t i = 0; i < s->n; i++)
-        sum += x[i];
-    s->mean = sum / (double)s->n;
-    for (size_t i = 0; i < s->n; i++)
-        squares += (x[i] - s->mean) * (x[i] - s->mean);
-    s->deviation = s->n > 1 ? sqrt(squares / (double)(s->n - 1)) : 0;
-    s->low = quantile(x, s->n, 0.25);
-    s->median = quantile(x, s->n, 0.5);
-    s->high = quantile(x, s->n, 0.75);
-}
-
 bool spread_of(struct spread *out, const struct row *const *rows, size_t n,
                enum column c)
 {
     double *x = malloc((n + 1) * sizeof *x);
 
-    *out = (struct spread){.mean = NAN};
+    *out = (struct spread){.n = 0};
     if (x == NULL)
         return false;
     for (size_t i = 0; i < n; i++)
         if (row_is_complete(rows[i]) && isfinite(row_number(rows[i], c)))
             x[out->n++] = row_number(rows[i], c);
-    if (out->n > 0)
-        summarize(out, x);
+    if (out->n > 0) {
+        qsort(x, out->n, sizeof *x, compare_numbers);
+        out->low = quantile(x, out->n, 0.25);
+        out->median = quantile(x, out->n, 0.5);
+        out->high = quantile(x, out->n, 0.75);
+    }
     free(x);
     return true;
 }

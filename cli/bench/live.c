@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/live.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +8,6 @@
 #include <xdownload/stream.h>
 
 #include "bench/measures.h"
-#include "bench/scratch.h"
 #include "bench/settings.h"
 #include "common/signals.h"
 #include "play/play_simulated.h"
@@ -28,7 +26,8 @@ static int exclude(struct xd_options *o, const struct subject *s,
     return rc;
 }
 
-/* Cold: nothing is known of the depots. */
+/* Makes the options of a run.  Nothing that earlier runs have learned about the
+ * depots may affect it. */
 static int make_options(struct xd_options **out, const struct live *l,
                         const struct subject *s, const struct run *r,
                         struct xd_error *err)
@@ -51,9 +50,10 @@ static int make_options(struct xd_options **out, const struct live *l,
     return rc;
 }
 
-/* ---- what it came to ---- */
+/* ---- results of a run ---- */
 
-/* False: no memory, or some were lost. */
+/* Takes the records of new requests.  Returns false if memory runs out, or if
+ * records were lost. */
 static bool take_records(struct records *records, struct xd_download *d,
                          struct trace_run *trace)
 {
@@ -69,7 +69,7 @@ static bool take_records(struct records *records, struct xd_download *d,
     return good && n_lost == 0;
 }
 
-static bool note_depots(struct row *row, struct xd_download *d)
+static void note_depots(struct row *row, struct xd_download *d)
 {
     struct xd_depot_stats stats = {.struct_size = sizeof stats};
     unsigned requests = 0;
@@ -81,10 +81,11 @@ static bool note_depots(struct row *row, struct xd_download *d)
                        stats.failures);
         requests += stats.requests;
     }
-    return measures_end(&m, row) && row_set(row, COL_REQUESTS, "%u", requests);
+    measures_end(&m, row);
+    row_set_count(row, COL_REQUESTS, requests);
 }
 
-static bool note_first_byte(struct row *row, const struct records *records)
+static void note_first_byte(struct row *row, const struct records *records)
 {
     double first_s = -1;
 
@@ -93,39 +94,41 @@ static bool note_first_byte(struct row *row, const struct records *records)
         if (s >= 0 && (first_s < 0 || s < first_s))
             first_s = s;
     }
-    return first_s < 0 || row_set_number(row, COL_FIRST_BYTE, first_s);
+    if (first_s >= 0)
+        row_set_number(row, COL_FIRST_BYTE, first_s);
 }
 
-static bool note_outcome(struct row *row, const struct xd_progress *p, int rc,
+static void note_outcome(struct row *row, const struct xd_progress *p, int rc,
                          const struct xd_error *err)
 {
-    if (rc < 0)
-        return row_set(row, COL_ERROR, "%s", err->msg) &&
-               row_set(row, COL_OUTCOME, OUTCOME_FAILED);
-    return row_set_number(row, COL_SECONDS, p->seconds) &&
-           row_set_number(row, COL_BYTES_PER_S,
-                          (double)p->bytes_total / p->seconds) &&
-           row_set(row, COL_FILE_BYTES, "%" PRIu64, p->bytes_total) &&
-           row_set(row, COL_OUTCOME, OUTCOME_COMPLETE);
+    if (rc < 0) {
+        row_set(row, COL_ERROR, "%s", err->msg);
+        row_set(row, COL_OUTCOME, OUTCOME_FAILED);
+        return;
+    }
+    row_set_number(row, COL_SECONDS, p->seconds);
+    row_set_number(row, COL_BYTES_PER_S, (double)p->bytes_total / p->seconds);
+    row_set_count(row, COL_FILE_BYTES, p->bytes_total);
+    row_set(row, COL_OUTCOME, OUTCOME_COMPLETE);
 }
 
-/* The download has ended with `rc`. */
-static int note(struct row *row, const struct live *l, struct xd_download *d,
-                const struct records *records, int rc,
-                const struct xd_error *err)
+/* Fills in the results of the download, which ended with `rc`. */
+static void note(struct row *row, const struct live *l, struct xd_download *d,
+                 const struct records *records, int rc,
+                 const struct xd_error *err)
 {
     struct xd_progress p = {.struct_size = sizeof p};
 
     xd_download_progress(d, &p);
-    const bool good =
-        row_set(row, COL_RECEIVED, "%" PRIu64, p.bytes_received) &&
-        note_depots(row, d) && note_first_byte(row, records) &&
-        measures_congestion_control(row) && note_outcome(row, &p, rc, err) &&
-        measures_delays(row, l->args, p.bytes_total, records);
-    return good ? 0 : XD_E_NOMEM;
+    row_set_count(row, COL_RECEIVED, p.bytes_received);
+    note_depots(row, d);
+    note_first_byte(row, records);
+    measures_congestion_control(row);
+    note_outcome(row, &p, rc, err);
+    measures_delays(row, l->args, p.bytes_total, records);
 }
 
-/* ---- a file ---- */
+/* ---- runs that download to a file ---- */
 
 static int follow(const struct live *l, struct xd_download *d,
                   struct records *records, struct trace_run *trace,
@@ -152,7 +155,7 @@ static int run_file(struct live *l, const char *name, const struct subject *s,
     struct records records = {NULL, 0, false};
     struct xd_download *d;
     struct trace_run *trace;
-    char path[SCRATCH_SIZE + 10];
+    char path[LIVE_FOLDER_SIZE + 10];
 
     snprintf(path, sizeof path, "%s/file", l->folder);
     int rc = xd_download_new(&d, s->manifest, s->file, path, o, err);
@@ -162,24 +165,23 @@ static int run_file(struct live *l, const char *name, const struct subject *s,
     rc = follow(l, d, &records, trace, err);
     trace_end(trace, rc, err);
     l->drain_s = records_drain_s(&records);
-    if (!signals_came())
-        rc = note(row, l, d, &records, rc, err);
+    note(row, l, d, &records, rc, err);
     free(records.items);
     xd_download_unref(d);
-    scratch_empty(l->folder);
-    return signals_came() ? XD_E_CANCELED : rc;
+    live_empty(l->folder);
+    return signals_came() ? XD_E_CANCELED : 0;
 }
 
-/* ---- a player ---- */
+/* ---- runs with a player ---- */
 
-static bool note_stalls(struct row *row, struct xd_reader *reader)
+static void note_stalls(struct row *row, struct xd_reader *reader)
 {
     struct xd_playback p = {.struct_size = sizeof p};
 
     xd_reader_playback(reader, &p);
-    return row_set(row, COL_STALLS, "%u", p.n_stalls) &&
-           row_set_number(row, COL_STALL, p.stall_s) &&
-           row_set_number(row, COL_STALL_LONGEST, p.stall_longest_s);
+    row_set_count(row, COL_STALLS, p.n_stalls);
+    row_set_number(row, COL_STALL, p.stall_s);
+    row_set_number(row, COL_STALL_LONGEST, p.stall_longest_s);
 }
 
 static int play(struct live *l, const struct run *r, struct xd_source *source,
@@ -199,12 +201,12 @@ static int play(struct live *l, const struct run *r, struct xd_source *source,
     l->drain_s = records_drain_s(&records);
     int rc = xd_download_wait(d, 0, &err);
     if (rc == XD_E_AGAIN && status == 0)
-        rc = 0; /* all was read, and the rest is about to be said */
-    if (rc == 0 && !note_stalls(row, reader))
-        rc = XD_E_NOMEM;
-    rc = note(row, l, d, &records, rc, &err);
+        rc = 0; /* everything was read, and the download is about to end */
+    if (rc == 0)
+        note_stalls(row, reader);
+    note(row, l, d, &records, rc, &err);
     free(records.items);
-    return rc;
+    return 0;
 }
 
 static int run_player(struct live *l, const char *name, const struct subject *s,

@@ -35,20 +35,21 @@ void measures_depot(struct measures *m, const char *name, uint64_t bytes,
         fprintf(m->duplicate, "%s%" PRIu64, blank, duplicate);
 }
 
-bool measures_end(struct measures *m, struct row *row)
+void measures_end(struct measures *m, struct row *row)
 {
     static const enum column cells[] = {COL_DEPOT_NAMES, COL_DEPOT_BYTES,
                                         COL_DEPOT_DUPLICATE};
     FILE *const streams[] = {m->names, m->bytes, m->duplicate};
-    bool good = true;
 
     for (size_t i = 0; i < 3; i++) {
-        const bool is_whole = streams[i] != NULL && fclose(streams[i]) == 0;
-        good = good && is_whole && row_set(row, cells[i], "%s", m->text[i]);
+        if (streams[i] != NULL && fclose(streams[i]) == 0)
+            row_set(row, cells[i], "%s", m->text[i]);
+        else
+            row->lacks_memory = true;
         free(m->text[i]);
     }
-    return good && row_set(row, COL_DUPLICATE, "%" PRIu64, m->all_duplicate) &&
-           row_set(row, COL_FAILURES, "%u", m->failures);
+    row_set_count(row, COL_DUPLICATE, m->all_duplicate);
+    row_set_count(row, COL_FAILURES, m->failures);
 }
 
 bool records_add(struct records *r, const struct xd_fetch_record *record)
@@ -64,7 +65,8 @@ bool records_add(struct records *r, const struct xd_fetch_record *record)
     return true;
 }
 
-#define FIRST_WINDOW (10 * 1448.0) /* bytes; RFC 6928 */
+/* initial congestion window in bytes (RFC 6928) */
+#define FIRST_WINDOW (10 * 1448.0)
 
 static double received_from(const struct records *r, size_t depot)
 {
@@ -97,55 +99,52 @@ double records_drain_s(const struct records *r)
     return longest_s;
 }
 
-bool measures_delays(struct row *row, const struct args *a, uint64_t size,
+void measures_delays(struct row *row, const struct args *a, uint64_t size,
                      const struct records *records)
 {
     static const enum column cells[] = {COL_DELAY1, COL_DELAY2, COL_DELAY3};
     const double block = row_number(row, COL_BLOCK_BYTES);
 
     if (!row_is_complete(row) || records->n == 0 || records->is_torn)
-        return true;
+        return;
     for (size_t i = 0; i < a->bench.n_rates; i++) {
         double delay;
         const int rc = xd_playback_delay(&delay, records->items, records->n,
                                          size, (uint64_t)block,
                                          a->bench.rates[i], a->prebuffer, NULL);
-        if (rc == XD_E_NOMEM)
-            return false;
-        if (rc == 0 && !row_set_number(row, cells[i], delay))
-            return false;
+        row->lacks_memory = row->lacks_memory || rc == XD_E_NOMEM;
+        if (rc == 0)
+            row_set_number(row, cells[i], delay);
     }
-    return true;
 }
 
-bool measures_provenance(struct row *row)
+void measures_provenance(struct row *row)
 {
     const time_t now = time(NULL);
-    const char *libcurl = xd_version_libcurl(); /* and what it was built with */
+    /* the string also has the build options of libcurl */
+    const char *libcurl = xd_version_libcurl();
     struct utsname system;
     char utc[40] = "";
     struct tm t;
 
     if (gmtime_r(&now, &t) != NULL)
         strftime(utc, sizeof utc, "%Y-%m-%dT%H:%M:%SZ", &t);
-    const bool has_name = uname(&system) >= 0;
-    return row_set(row, COL_TIME, "%s", utc) &&
-           row_set(row, COL_VERSION, "%s", xd_version()) &&
-           row_set(row, COL_LIBCURL, "%.*s", (int)strcspn(libcurl, " "),
-                   libcurl) &&
-           (!has_name || row_set(row, COL_KERNEL, "%s %s %s", system.sysname,
-                                 system.release, system.machine));
+    row_set(row, COL_TIME, "%s", utc);
+    row_set(row, COL_VERSION, "%s", xd_version());
+    row_set(row, COL_LIBCURL, "%.*s", (int)strcspn(libcurl, " "), libcurl);
+    if (uname(&system) >= 0)
+        row_set(row, COL_KERNEL, "%s %s %s", system.sysname, system.release,
+                system.machine);
 }
 
-bool measures_congestion_control(struct row *row)
+void measures_congestion_control(struct row *row)
 {
     FILE *f = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "r");
     char name[40] = "";
 
     if (f == NULL)
-        return true;
-    const bool is_read = fgets(name, sizeof name, f) != NULL;
+        return;
+    if (fgets(name, sizeof name, f) != NULL)
+        row_set(row, COL_CONGESTION, "%.*s", (int)strcspn(name, "\n"), name);
     fclose(f);
-    name[strcspn(name, "\n")] = '\0';
-    return !is_read || row_set(row, COL_CONGESTION, "%s", name);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run came to, as the cells of its row.
+ * Writes the results of a run to the cells of its row.
  */
 #ifndef CLI_MEASURES_H
 #define CLI_MEASURES_H
@@ -14,9 +14,9 @@
 #include "args/args.h"
 #include "bench/row.h"
 
-/* The cells that have a value for each depot, with blanks between. */
+/* The cells that have one value per depot, separated by blanks. */
 struct measures {
-    FILE *names, *bytes, *duplicate; /* memory streams; NULL: no memory */
+    FILE *names, *bytes, *duplicate; /* memory streams; NULL: out of memory */
     char *text[3];
     size_t len[3];
     uint64_t all_duplicate;
@@ -27,36 +27,38 @@ void measures_init(struct measures *m);
 void measures_depot(struct measures *m, const char *name, uint64_t bytes,
                     uint64_t duplicate, unsigned failures);
 
-/* Into the row; false: no memory.  Releases what init() made. */
-bool measures_end(struct measures *m, struct row *row);
+/* Fills in the row and releases the memory of `m`. */
+void measures_end(struct measures *m, struct row *row);
 
-/* The requests of a run. */
+/* The records of all requests of a run. */
 struct records {
     struct xd_fetch_record *items; /* from malloc() */
     size_t n;
-    bool is_torn; /* some are missing */
+    bool is_torn; /* some records are missing */
 };
 
 bool records_add(struct records *r, const struct xd_fetch_record *record);
 
 /*
- * For how long what canceled requests had under way may still come and take room
- * on the wire.  That is at most what a request lacked, and at most what its depot
- * had delivered and a first window, since TCP's window at most grows by what has
- * arrived; and it comes as fast as before.  Of a request that had received
- * nothing only its age is known.
+ * Returns the number of seconds for which servers may still send the rest of
+ * canceled requests.  The rest is at most what the request had not received.
+ * It is also at most what the depot had delivered plus an initial window,
+ * because TCP's window grows by no more than the bytes that were acknowledged.
+ * It arrives at the rate of the request so far.  For a request that had
+ * received nothing, its age is the estimate.
  */
 double records_drain_s(const struct records *r);
 
-/* For how long a player of each --rate would have waited that begins after
- * --prebuffer; nothing for a run that failed. */
-bool measures_delays(struct row *row, const struct args *a, uint64_t size,
+/* Fills in the time that a player would have waited, for each --rate, if it
+ * started after --prebuffer.  Failed runs get no value. */
+void measures_delays(struct row *row, const struct args *a, uint64_t size,
                      const struct records *records);
 
-/* When, and by what: the versions of this program, libcurl and the kernel. */
-bool measures_provenance(struct row *row);
+/* Fills in the date, and the versions of this program, libcurl and the
+ * kernel. */
+void measures_provenance(struct row *row);
 
-/* The kernel's default for TCP; nothing where it does not say. */
-bool measures_congestion_control(struct row *row);
+/* Fills in the kernel's TCP congestion control, if it is known. */
+void measures_congestion_control(struct row *row);
 
 #endif

@@ -12,7 +12,8 @@
 #include "common/units.h"
 #include "common/words.h"
 
-/* Between two drawings on a terminal, and between two lines elsewhere. */
+/* Seconds between updates of the line on a terminal, and between lines
+ * otherwise. */
 #define DRAW_S 0.2
 #define LINE_S 10.0
 

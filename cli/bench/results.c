@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "common/status.h"
@@ -42,7 +43,7 @@ static int bad_line(const struct results *r, size_t number)
     return STATUS_LOCAL;
 }
 
-/* A row at the end of the list, whose room doubles as it grows. */
+/* Appends a row.  The capacity doubles as the list grows. */
 static bool keep(struct results *r, const struct row *row)
 {
     if ((r->n & (r->n - 1)) == 0) {
@@ -72,7 +73,8 @@ static int read_line(struct results *r, const char *line, size_t number)
     return no_memory();
 }
 
-/* Where its last whole line ends, into *out_end. */
+/* Reads all complete lines.  Sets *out_end to the end of the last complete
+ * line. */
 static int read_lines(struct results *r, FILE *f, int64_t *out_end)
 {
     char *line = NULL;
@@ -163,13 +165,14 @@ int results_add(struct results *r, const struct row *row)
     return status;
 }
 
-/* Two sweeps at a time would do each other's runs. */
+/* Locks the results file, because two sweeps at the same time would repeat each
+ * other's runs. */
 static int lock(const struct results *r)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    if (fcntl(r->fd, F_SETLK, &whole) == 0)
-        return 0;
+    /* Unlike a lock of fcntl(), it outlives the descriptor that is closed after
+     * reading. */
+    if (flock(r->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0; /* some file systems have no locks */
     words_error("%s is being written by another xdownload bench", r->path);
     return STATUS_LOCAL;
 }
@@ -200,7 +203,8 @@ static int open_for_more(struct results *r, bool is_json)
     int64_t end = 0;
 
     int status = open_file(r);
-    if (status == 0) /* closing another descriptor would end the lock */
+    /* reading closes the descriptor, so it gets a copy */
+    if (status == 0)
         status = read_from(r, dup(r->fd), &end);
     if (status == 0)
         status = check_form(r, is_json, end);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of results: rows of this format are read from it, and added to its
- * end.  What is in it is never changed, but for a last line that a killed run
- * has left incomplete, which is cut off before the next row is added.
+ * A results file.  Existing rows are read, and new rows are appended.  Existing
+ * rows never change.  Only an incomplete last line, which a killed run has
+ * left, is removed before the next row is written.
  */
 #ifndef CLI_RESULTS_H
 #define CLI_RESULTS_H
@@ -13,24 +13,29 @@
 #include "bench/row.h"
 
 struct results {
-    const char *path; /* the caller's; NULL: standard output */
+    const char *path; /* owned by the caller; NULL: standard output */
     bool is_json;
-    int fd;            /* to add rows to; < 0: it is only read */
-    bool is_new;       /* it was made, and goes again if it stays empty */
-    bool needs_titles; /* before the first row */
-    struct row *rows;  /* that were read */
+    int fd; /* for appending; < 0: read-only */
+    /* the file was created by us; it is deleted if it stays empty */
+    bool is_new;
+    /* the line of titles must be written before the first row */
+    bool needs_titles;
+    struct row *rows; /* rows read from the file */
     size_t n;
 };
 
-/* Read all of a file.  Returns 0, or a status after the reason was said.
- * Ownership: whatever they return, to release with results_fini(). */
+/* Reads a whole file.  Returns 0; after a failure, prints the error and returns
+ * the exit status.
+ * Ownership: in any case release *r with results_fini(). */
 int results_read(struct results *r, const char *path);
 
-/* The same, if there is one, and open it for more rows; `path` NULL or "-":
- * standard output, of which nothing is read. */
+/* Reads the file if it exists, and opens it for appending.  If `path` is NULL
+ * or "-", opens standard output, and reads nothing.  Otherwise like
+ * results_read(). */
 int results_open(struct results *r, const char *path, bool is_json);
 
-/* Add a row, in one piece.  Returns 0 or a status, as above. */
+/* Appends a row with a single write.  Returns 0; after a failure, prints the
+ * error and returns the exit status. */
 int results_add(struct results *r, const struct row *row);
 
 void results_fini(struct results *r);

@@ -2,6 +2,7 @@
 #include "bench/row.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -32,19 +33,7 @@ bool column_is_number(enum column c)
     return columns[c].kind == NUMBER;
 }
 
-static bool take(struct row *r, enum column c, char *text)
-{
-    if (text == NULL)
-        return false;
-    for (char *p = text; *p != '\0'; p++)
-        if (iscntrl((unsigned char)*p))
-            *p = ' ';
-    free(r->cells[c]);
-    r->cells[c] = text;
-    return true;
-}
-
-bool row_set(struct row *r, enum column c, const char *format, ...)
+void row_set(struct row *r, enum column c, const char *format, ...)
 {
     va_list args;
 
@@ -57,12 +46,23 @@ bool row_set(struct row *r, enum column c, const char *format, ...)
         vsnprintf(text, (size_t)n + 1, format, args);
         va_end(args);
     }
-    return take(r, c, text);
+    for (char *p = text; p != NULL && *p != '\0'; p++)
+        if (iscntrl((unsigned char)*p))
+            *p = ' ';
+    free(r->cells[c]);
+    r->cells[c] = text;
+    r->lacks_memory = r->lacks_memory || text == NULL;
 }
 
-bool row_set_number(struct row *r, enum column c, double x)
+void row_set_number(struct row *r, enum column c, double x)
 {
-    return isfinite(x) && row_set(r, c, "%.10g", x);
+    if (isfinite(x))
+        row_set(r, c, "%.10g", x);
+}
+
+void row_set_count(struct row *r, enum column c, uint64_t n)
+{
+    row_set(r, c, "%" PRIu64, n);
 }
 
 const char *row_get(const struct row *r, enum column c)
@@ -84,23 +84,12 @@ bool row_is_complete(const struct row *r)
     return strcmp(row_get(r, COL_OUTCOME), OUTCOME_COMPLETE) == 0;
 }
 
-static bool copy(struct row *to, const struct row *from, enum role role)
+void row_copy_measures(struct row *to, const struct row *from)
 {
     for (int c = 0; c < COLUMNS; c++)
-        if (columns[c].role == role && from->cells[c] != NULL &&
-            !row_set(to, (enum column)c, "%s", from->cells[c]))
-            return false;
-    return true;
-}
-
-bool row_copy_key(struct row *to, const struct row *from)
-{
-    return copy(to, from, KEY);
-}
-
-bool row_copy_measures(struct row *to, const struct row *from)
-{
-    return copy(to, from, VALUE);
+        if (columns[c].role == VALUE && from->cells[c] != NULL)
+            row_set(to, (enum column)c, "%s", from->cells[c]);
+    to->lacks_memory = to->lacks_memory || from->lacks_memory;
 }
 
 int row_compare_keys(const struct row *a, const struct row *b)
@@ -120,7 +109,7 @@ void row_fini(struct row *r)
 {
     for (int c = 0; c < COLUMNS; c++)
         free(r->cells[c]);
-    *r = (struct row){{NULL}};
+    *r = (struct row){.lacks_memory = false};
 }
 
 /* ---- writing ---- */

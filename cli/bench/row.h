@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One row of a results file: what a run was, and what it came to, each column
- * as text.  A column without a value is empty.
+ * One row of a results file: the settings and the results of a run, as text.  A
+ * column without a value is empty.
  */
 #ifndef CLI_ROW_H
 #define CLI_ROW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <xdownload/error.h>
 
-#define ROW_FORMAT "1" /* of the columns; see columns.def */
+#define ROW_FORMAT "1" /* version of the columns (columns.def) */
 
 enum column {
 #define COLUMN(id, name, kind, role) COL_##id,
@@ -24,39 +25,41 @@ enum column {
 #define OUTCOME_FAILED "failed"
 
 struct row {
-    char *cells[COLUMNS]; /* each from malloc(), or NULL: empty */
+    char *cells[COLUMNS]; /* from malloc(), or NULL if empty */
+    bool lacks_memory;    /* a cell could not be set */
 };
 
 const char *column_name(enum column c);
 bool column_is_number(enum column c);
 
-/* Set a cell; controls in it become blanks, so that a row is a line.  Without
- * memory it stays empty and false is returned. */
-bool row_set(struct row *r, enum column c, const char *format, ...)
+/* Sets a cell.  Control characters become blanks, so that each row stays on one
+ * line. */
+void row_set(struct row *r, enum column c, const char *format, ...)
     XD_PRINTF(3, 4);
-bool row_set_number(struct row *r, enum column c, double x);
 
-const char *row_get(const struct row *r, enum column c); /* "": none */
-double row_number(const struct row *r, enum column c);   /* NAN: none */
+/* Set a cell to a number, if it is finite, and to a count. */
+void row_set_number(struct row *r, enum column c, double x);
+void row_set_count(struct row *r, enum column c, uint64_t n);
+
+const char *row_get(const struct row *r, enum column c); /* "" if empty */
+double row_number(const struct row *r, enum column c);   /* NAN if empty */
 bool row_is_complete(const struct row *r);
 
-/* `to` has the cells of `from` that tell runs apart, or the others.  False: no
- * memory. */
-bool row_copy_key(struct row *to, const struct row *from);
-bool row_copy_measures(struct row *to, const struct row *from);
+/* Copies only the cells that contain results, not settings. */
+void row_copy_measures(struct row *to, const struct row *from);
 
-/* <0, 0, >0: the order of their keys; 0 is the same run. */
+/* Compares the settings.  Returns <0, 0 or >0. */
 int row_compare_keys(const struct row *a, const struct row *b);
 
 void row_fini(struct row *r);
 
-/* The line of titles, and a row, as CSV (RFC 4180) or as JSON. */
+/* Write the title line, or a row, as CSV (RFC 4180) or JSON. */
 void row_put_titles(FILE *to);
 void row_put_csv(FILE *to, const struct row *r);
 void row_put_json(FILE *to, const struct row *r);
 
-/* Read what these have written, a line without its end.  False: it is no such
- * row; *r is empty then. */
+/* Read a line, without its newline, that the functions above have written.
+ * Return false if the line is not valid; then *r is empty. */
 bool row_are_titles(const char *line);
 bool row_read_csv(struct row *r, const char *line);
 bool row_read_json(struct row *r, const char *line);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number as strtod() and JSON both understand it, or nothing. */
+#include "common/json_reader.h"
+
+/* Returns whether the cell of a numeric column is empty, or is a number for
+ * both strtod() and JSON. */
 static bool fits(const struct row *r, enum column c)
 {
     const char *text = row_get(r, c);
@@ -19,8 +22,8 @@ static bool fits(const struct row *r, enum column c)
     return *end == '\0';
 }
 
-/* A row of this format whose last column says how the run ended: one that was
- * cut off does not. */
+/* Checks the format, and that the last column has an outcome.  If the line was
+ * cut off, it has none. */
 static bool is_whole(const struct row *r)
 {
     const char *outcome = row_get(r, COL_OUTCOME);
@@ -35,7 +38,7 @@ static bool is_whole(const struct row *r)
 
 static bool keep(struct row *r, bool is_read)
 {
-    if (is_read && is_whole(r))
+    if (is_read && !r->lacks_memory && is_whole(r))
         return true;
     row_fini(r);
     return false;
@@ -43,8 +46,8 @@ static bool keep(struct row *r, bool is_read)
 
 /* ---- CSV ---- */
 
-/* A cell of the line into `cell`; returns what is behind it, or NULL if its
- * quotes are wrong. */
+/* Copies the first cell of the line.  Returns the rest of the line, or NULL if
+ * the quotes are wrong. */
 static const char *read_csv_cell(const char *line, char *cell)
 {
     if (*line != '"') {
@@ -69,8 +72,8 @@ static bool read_csv(struct row *r, const char *line, char *cell)
         line = read_csv_cell(line, cell);
         if (line == NULL || *line != (c < COLUMNS - 1 ? ',' : '\0'))
             return false;
-        if (*cell != '\0' && !row_set(r, (enum column)c, "%s", cell))
-            return false;
+        if (*cell != '\0')
+            row_set(r, (enum column)c, "%s", cell);
         line += *line == ',';
     }
     return true;
@@ -80,7 +83,7 @@ bool row_read_csv(struct row *r, const char *line)
 {
     char *cell = malloc(strlen(line) + 1);
 
-    *r = (struct row){{NULL}};
+    *r = (struct row){.lacks_memory = false};
     const bool is_read = cell != NULL && read_csv(r, line, cell);
     free(cell);
     return keep(r, is_read);
@@ -99,124 +102,48 @@ bool row_are_titles(const char *line)
     return true;
 }
 
-/* ---- JSON: one object without others in it, as row_put_json() writes it ---- */
+/* ---- JSON: one flat object, as row_put_json() writes it ---- */
 
-static size_t put_utf8(char *to, uint32_t rune)
+static bool read_json_cell(struct row *r, enum column c, struct json_reader *j)
 {
-    if (rune < 0x80) {
-        to[0] = (char)rune;
-        return 1;
-    }
-    if (rune < 0x800) {
-        to[0] = (char)(0xc0 | rune >> 6);
-        to[1] = (char)(0x80 | (rune & 0x3f));
-        return 2;
-    }
-    if (rune < 0x10000) {
-        to[0] = (char)(0xe0 | rune >> 12);
-        to[1] = (char)(0x80 | (rune >> 6 & 0x3f));
-        to[2] = (char)(0x80 | (rune & 0x3f));
-        return 3;
-    }
-    to[0] = (char)(0xf0 | rune >> 18);
-    to[1] = (char)(0x80 | (rune >> 12 & 0x3f));
-    to[2] = (char)(0x80 | (rune >> 6 & 0x3f));
-    to[3] = (char)(0x80 | (rune & 0x3f));
-    return 4;
-}
-
-/* Four hex digits; -1 if they are not there. */
-static long read_hex(const char *at)
-{
-    char digits[5] = "";
-
-    if (strspn(at, "0123456789abcdefABCDEF") < 4)
-        return -1;
-    memcpy(digits, at, 4);
-    return strtol(digits, NULL, 16);
-}
-
-/* What stands behind "\u"; *out_len is how much of it is read, or 0. */
-static uint32_t read_escape(const char *at, size_t *out_len)
-{
-    const long high = read_hex(at);
-
-    *out_len = high > 0 ? 4 : 0;
-    if (high < 0xd800 || high > 0xdbff)
-        return high > 0 ? (uint32_t)high : 0;
-    const long low = strncmp(at + 4, "\\u", 2) == 0 ? read_hex(at + 6) : -1;
-    *out_len = low >= 0xdc00 && low <= 0xdfff ? 10 : 0;
-    return 0x10000 + ((uint32_t)(high - 0xd800) << 10) +
-           (uint32_t)(low & 0x3ff);
-}
-
-/* A string behind its first quote into `out`, which has room for the line. */
-static const char *read_string(const char *at, char *out)
-{
-    for (; *at != '\0' && *at != '"'; at++) {
-        size_t len;
-
-        if (*at != '\\') {
-            *out++ = *at;
-            continue;
-        }
-        at++;
-        if (*at == '"' || *at == '\\' || *at == '/') {
-            *out++ = *at;
-        } else if (*at == 'u') {
-            const uint32_t rune = read_escape(at + 1, &len);
-            if (len == 0)
-                return NULL;
-            out += put_utf8(out, rune);
-            at += len;
-        } else if (*at != '\0' && strchr("bfnrt", *at) != NULL) {
-            *out++ = ' ';
-        } else {
-            return NULL;
-        }
-    }
-    *out = '\0';
-    return *at == '"' ? at + 1 : NULL;
-}
-
-/* A string, a number, or null, which is empty. */
-static const char *read_value(const char *at, char *out)
-{
-    const size_t len = strspn(at, "0123456789.e+-");
-
-    if (*at == '"')
-        return read_string(at + 1, out);
-    memcpy(out, at, len);
-    out[len] = '\0';
-    if (len > 0)
-        return at + len;
-    return strncmp(at, "null", 4) == 0 ? at + 4 : NULL;
-}
-
-static bool read_json(struct row *r, const char *at, char *text)
-{
-    if (*at++ != '{')
+    if (json_reader_next(j) != JSON_STRING ||
+        strcmp(j->text, column_name(c)) != 0 ||
+        json_reader_next(j) != JSON_COLON)
         return false;
-    for (int c = 0; c < COLUMNS; c++) {
-        const char *name = column_name((enum column)c);
-        at = *at == '"' ? read_string(at + 1, text) : NULL;
-        if (at == NULL || strcmp(text, name) != 0 || *at++ != ':')
+    const enum json_token token = json_reader_next(j);
+    if (token == JSON_WORD)
+        return strcmp(j->text, "null") == 0;
+    if (token != JSON_STRING && token != JSON_NUMBER)
+        return false;
+    row_set(r, c, "%s", j->text);
+    return true;
+}
+
+static bool read_json(struct row *r, struct json_reader *j)
+{
+    if (json_reader_next(j) != JSON_OPEN_OBJECT)
+        return false;
+    for (int c = 0; c < COLUMNS; c++)
+        if (!read_json_cell(r, (enum column)c, j) ||
+            json_reader_next(j) !=
+                (c < COLUMNS - 1 ? JSON_COMMA : JSON_CLOSE_OBJECT))
             return false;
-        at = read_value(at, text);
-        if (at == NULL || *at++ != (c < COLUMNS - 1 ? ',' : '}'))
-            return false;
-        if (*text != '\0' && !row_set(r, (enum column)c, "%s", text))
-            return false;
-    }
-    return *at == '\0';
+    return json_reader_next(j) == JSON_END;
 }
 
 bool row_read_json(struct row *r, const char *line)
 {
-    char *text = malloc(strlen(line) + 1);
+    struct json_reader *j = malloc(sizeof *j);
+    FILE *from = fmemopen((void *)(uintptr_t)line, strlen(line), "r");
+    bool is_read = false;
 
-    *r = (struct row){{NULL}};
-    const bool is_read = text != NULL && read_json(r, line, text);
-    free(text);
+    *r = (struct row){.lacks_memory = false};
+    if (j != NULL && from != NULL) {
+        json_reader_init(j, from);
+        is_read = read_json(r, j);
+    }
+    if (from != NULL)
+        fclose(from);
+    free(j);
     return keep(r, is_read);
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "bench/run_live.h"
+#include "bench/live.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "bench/cost.h"
-#include "bench/live.h"
 #include "bench/meter.h"
-#include "bench/scratch.h"
 #include "common/moment.h"
 #include "common/signals.h"
 #include "common/status.h"
@@ -16,22 +21,21 @@
 #include "common/units.h"
 #include "common/words.h"
 
-#define LOOK_S 0.1 /* between two looks for a signal */
+#define LOOK_S 0.1 /* seconds between checks for a signal */
 
 struct runner {
     struct series *series;
     struct live live;
     struct meter meter;
-    char name[RUN_NAME_SIZE]; /* of the run that is carried out */
+    char name[RUN_NAME_SIZE]; /* name of the current run */
 };
 
 static void draw(void *user)
 {
     struct runner *r = user;
     size_t done, failed;
-    uint64_t bytes;
 
-    series_progress(r->series, &done, &failed, &bytes);
+    series_progress(r->series, &done, &failed);
     meter_update(&r->meter, done, failed, r->name);
     if (signals_stop_came()) {
         meter_clear(&r->meter);
@@ -39,7 +43,6 @@ static void draw(void *user)
     }
 }
 
-/* A line for each run, which is what a user waits for. */
 static void print_run(struct runner *r, const struct row *row)
 {
     const double rate = row_number(row, COL_BYTES_PER_S);
@@ -90,8 +93,8 @@ static void cool_down(struct runner *r)
     }
 }
 
-/* What the next run may fetch; of a file whose size is not known, as much as the
- * runs so far. */
+/* Returns the number of bytes that the next run may download.  If the size of
+ * the file is unknown, this is the mean of the runs so far. */
 static uint64_t next_cost(const struct series *s)
 {
     const struct run *next = &s->runs[s->next];
@@ -100,7 +103,8 @@ static uint64_t next_cost(const struct series *s)
     return cost == 0 && s->n_done > 0 ? s->bytes / s->n_done : cost;
 }
 
-/* Whether a budget ends it before the next run; that is said. */
+/* Returns true if a budget does not allow the next run.  Prints a message
+ * then. */
 static bool is_spent(struct runner *r)
 {
     const struct series *s = r->series;
@@ -119,15 +123,16 @@ static void run_all(struct runner *r)
     struct series *s = r->series;
     const struct run *run;
     struct row row;
-    size_t n; /* 1: each run is carried out */
+    size_t n;
 
     while (!series_has_ended(s)) {
         if (signals_came())
             series_stop(s, STATUS_INTERRUPTED);
         else if (is_spent(r))
             series_stop(s, 0);
-        if (!series_take(s, &run, &n) || !series_describe(s, run, &row))
+        if (!series_take(s, false, &run, &n))
             break;
+        series_describe(s, run, &row);
         carry_out(r, run, &row);
         if (!series_has_ended(s))
             cool_down(r);
@@ -135,15 +140,47 @@ static void run_all(struct runner *r)
     meter_clear(&r->meter);
 }
 
+/* Makes a temporary folder in $TMPDIR or /var/tmp for downloaded files. */
+static int make_folder(char out[LIVE_FOLDER_SIZE])
+{
+    const char *folder = getenv("TMPDIR");
+
+    if (folder == NULL || folder[0] == '\0')
+        folder = "/var/tmp";
+    const int n =
+        snprintf(out, LIVE_FOLDER_SIZE, "%s/xdownload-bench-XXXXXX", folder);
+    if (n < 0 || n >= LIVE_FOLDER_SIZE)
+        errno = ENAMETOOLONG;
+    else if (mkdtemp(out) != NULL)
+        return 0;
+    words_error("no folder for what is fetched can be made in %s: %s", folder,
+                strerror(errno));
+    return STATUS_LOCAL;
+}
+
+void live_empty(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL)
+        (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder != NULL)
+        closedir(folder);
+}
+
 void run_live(struct series *s)
 {
-    char folder[SCRATCH_SIZE];
+    char folder[LIVE_FOLDER_SIZE];
     struct runner r = {.series = s, .live = {s->args, folder, draw, &r, 0}};
 
-    const int status = scratch_make(folder);
-    if (status != 0)
+    const int status = make_folder(folder);
+    if (status != 0) {
         series_stop(s, status);
+        return;
+    }
     meter_init(&r.meter, s->args->quiet, s->n);
     run_all(&r);
-    scratch_remove(folder);
+    live_empty(folder);
+    (void)rmdir(folder);
 }

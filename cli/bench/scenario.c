@@ -6,32 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <unistd.h>
-
+#include "common/installed.h"
 #include "common/status.h"
 #include "common/words.h"
 
 #define ENVIRONMENT "XDOWNLOAD_SCENARIOS"
 #define BLANKS " \t"
-#define PATH_SIZE 4096
 
-/* Folders of scenarios, from that of the command: of a build, and installed. */
-static const char *const places[] = {"scenarios/paper", "scenarios/wan",
-                                     XD_SCENARIOS};
-
-#define N_PLACES (sizeof places / sizeof *places)
-
-/* No scenario is longer. */
+/* Largest length of the text of a scenario, in bytes. */
 #define TEXT_MAX (1 << 20)
 
-#define WORD_SIZE 40 /* the longest name that a scenario may have, and more */
+#define WORD_SIZE 40 /* longer than any valid name */
 
-/* ---- finding it ---- */
+/* ---- finding the file ---- */
 
-/* "FOLDER/NAME", where the folder is the first of a list; opened, or NULL. */
+/* Opens NAME in the first folder of a colon-separated list that contains it.
+ * Returns NULL if no folder does. */
 static FILE *open_in(const char *folders, const char *name)
 {
-    char path[PATH_SIZE];
+    char path[INSTALLED_PATH_SIZE];
 
     for (const char *at = folders;; at++) {
         const size_t len = strcspn(at, ":");
@@ -45,50 +38,30 @@ static FILE *open_in(const char *folders, const char *name)
     }
 }
 
-/* The folder of this place, if there is one. */
-static bool find_place(char out[PATH_SIZE], size_t place)
-{
-    const ssize_t len = readlink("/proc/self/exe", out, PATH_SIZE);
-    char *name = NULL;
-
-    if (len > 0 && len < PATH_SIZE) {
-        out[len] = '\0';
-        name = strrchr(out, '/');
-    }
-    if (name == NULL)
-        return false;
-    const size_t room = PATH_SIZE - (size_t)(name + 1 - out);
-    const int n = snprintf(name + 1, room, "%s", places[place]);
-    return n > 0 && (size_t)n < room && access(out, F_OK) == 0;
-}
-
 static FILE *open_scenario(const char *word)
 {
     const char *folders = getenv(ENVIRONMENT);
-    char folder[PATH_SIZE];
+    char folder[INSTALLED_PATH_SIZE];
     FILE *f = NULL;
 
     if (strchr(word, '/') != NULL)
         return fopen(word, "r");
     if (folders != NULL)
         f = open_in(folders, word);
-    for (size_t i = 0; f == NULL && i < N_PLACES; i++)
-        if (find_place(folder, i))
-            f = open_in(folder, word);
+    if (f == NULL && installed_find(folder, "scenarios"))
+        f = open_in(folder, word);
     return f;
 }
 
 static int fail_name(const char *word)
 {
-    char folder[PATH_SIZE] = "";
+    char folder[INSTALLED_PATH_SIZE];
+    const bool has_folder = installed_find(folder, "scenarios");
 
-    for (size_t i = 0; folder[0] == '\0' && i < N_PLACES; i++)
-        if (!find_place(folder, i))
-            folder[0] = '\0';
     words_error("no scenario is called %s: use the path of a file, such as "
                 "./%s%s%s",
-                word, word, folder[0] != '\0' ? ", or one of those in " : "",
-                folder);
+                word, word, has_folder ? ", or one of those in " : "",
+                has_folder ? folder : "");
     return STATUS_LOCAL;
 }
 
@@ -123,9 +96,9 @@ int scenario_read(char **out, const char *word)
     return STATUS_LOCAL;
 }
 
-/* ---- its lines ---- */
+/* ---- lines ---- */
 
-/* The next word of a line, or ""; *at is moved behind it. */
+/* Copies the next word of a line, or "", and moves *at past it. */
 static void take_word(char out[WORD_SIZE], const char **at)
 {
     *at += strspn(*at, BLANKS);
@@ -134,7 +107,7 @@ static void take_word(char out[WORD_SIZE], const char **at)
     *at += len;
 }
 
-/* Whether a line describes a depot; its name. */
+/* Returns true if the line describes a depot, and copies the depot's name. */
 static bool is_depot(const char *line, char name[WORD_SIZE])
 {
     char word[WORD_SIZE];
@@ -160,7 +133,7 @@ char **scenario_depots(const char *text, size_t *out_n)
             continue;
         char **more = realloc(names, (n + 1) * sizeof *names);
         if (more == NULL || (more[n] = strdup(name)) == NULL)
-            return NULL; /* the command ends */
+            return NULL; /* out of memory: the command fails */
         names = more;
         n++;
     }
@@ -168,7 +141,7 @@ char **scenario_depots(const char *text, size_t *out_n)
     return names;
 }
 
-/* Whether it is the name of a depot that is left out. */
+/* Returns true for the name of a depot that is left out. */
 static bool is_cut(const char *text, const char *name, subset depots)
 {
     char depot[WORD_SIZE];
@@ -182,7 +155,8 @@ static bool is_cut(const char *text, const char *name, subset depots)
     return false;
 }
 
-/* A line of a depot, or "at TIME NAME ..." of one, goes with it. */
+/* Returns false for a line "depot NAME ..." or "at TIME NAME ..." if that depot
+ * is left out. */
 static bool is_kept(const char *text, const char *line, subset depots)
 {
     char word[WORD_SIZE], second[WORD_SIZE], third[WORD_SIZE];

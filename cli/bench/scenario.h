@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a scenario (xdownload/simulate.h), found by its name.
+ * Finds the text of a scenario (xdownload/simulate.h) by its name.
  */
 #ifndef CLI_SCENARIO_H
 #define CLI_SCENARIO_H
@@ -11,22 +11,22 @@
 #include "bench/subset.h"
 
 /*
- * The text of the scenario that the word means: with a '/' it is a path, else a
- * name in the folders of the environment's XDOWNLOAD_SCENARIOS, which colons
- * separate, or among those that belong to the command, which are found from where
- * it lies.  Returns 0, or a status after the reason was said.
+ * Reads a scenario.  A word with a '/' is a path.  Any other word names a file
+ * in the folders of the environment variable XDOWNLOAD_SCENARIOS (separated by
+ * colons), or an installed scenario.  Returns 0; after a failure, prints the
+ * error and returns the exit status.
  * Ownership: *out is the caller's, to be freed.
  */
 int scenario_read(char **out, const char *word);
 
 /*
- * The names of its depots, in their order, for the caller to free, each and
- * all; NULL without memory.
+ * Returns the names of the depots in order, or NULL if memory runs out.
+ * Ownership: the names and the list are the caller's, to be freed.
  */
 char **scenario_depots(const char *text, size_t *out_n);
 
-/* The same network with these depots only; to be freed, or NULL without
- * memory. */
+/* Returns the scenario with only these depots, or NULL if memory runs out.
+ * Ownership: the caller frees the text. */
 char *scenario_cut(const char *text, subset depots);
 
 #endif

@@ -14,22 +14,23 @@ static int no_memory(void)
     return STATUS_FAILED;
 }
 
-static bool describe(const struct series *s, const struct run *r,
+void series_describe(const struct series *s, const struct run *r,
                      struct row *row)
 {
-    *row = (struct row){{NULL}};
-    return subject_describe(&s->subjects[r->input], r->depots, row) &&
-           settings_describe(s->args, r, row);
+    *row = (struct row){.lacks_memory = false};
+    subject_describe(&s->subjects[r->input], r->depots, row);
+    settings_describe(s->args, r, row);
 }
 
-/* ---- what is done already ---- */
+/* ---- runs done before ---- */
 
 static int compare(const void *a, const void *b)
 {
     return row_compare_keys(a, b);
 }
 
-/* Settings that the library refuses would fail in every run. */
+/* Checks that the library accepts the settings.  Otherwise every run would
+ * fail. */
 static int check_settings(const struct series *s, const struct run *r)
 {
     struct xd_options *o;
@@ -41,7 +42,7 @@ static int check_settings(const struct series *s, const struct run *r)
     return 0;
 }
 
-/* Leave the run out if it has a row, or keep it. */
+/* Adds the run to the series, unless the results have a row for it. */
 static int sift(struct series *s, const struct run *r)
 {
     const struct results *old = s->results;
@@ -50,7 +51,8 @@ static int sift(struct series *s, const struct run *r)
     int status = check_settings(s, r);
     if (status != 0)
         return status;
-    if (!describe(s, r, &row))
+    series_describe(s, r, &row);
+    if (row.lacks_memory)
         status = no_memory();
     else if (old->n > 0 && bsearch(&row, old->rows, old->n, sizeof *old->rows,
                                    compare) != NULL)
@@ -85,48 +87,41 @@ void series_fini(struct series *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/* ---- take and give ---- */
+/* ---- taking runs and giving back results ---- */
 
 static bool has_ended_locked(const struct series *s)
 {
     return s->status != 0 || s->is_stopped || s->next >= s->n;
 }
 
-bool series_take(struct series *s, const struct run **out, size_t *out_n)
+bool series_take(struct series *s, bool likes, const struct run **out,
+                 size_t *out_n)
 {
-    bool has_one;
-
     pthread_mutex_lock(&s->lock);
-    has_one = !has_ended_locked(s);
-    if (has_one) {
-        *out = &s->runs[s->next];
-        *out_n = 1;
-        while (s->next + *out_n < s->n &&
-               (*out)[*out_n].outcome == (*out)->outcome)
-            ++*out_n;
-        s->next += *out_n;
-    }
+    const bool has_one = !has_ended_locked(s);
+    *out = &s->runs[s->next];
+    *out_n = has_one;
+    while (has_one && likes && s->next + *out_n < s->n &&
+           run_ends_like(*out, *out + *out_n))
+        ++*out_n;
+    s->next += *out_n;
     pthread_mutex_unlock(&s->lock);
     return has_one;
 }
 
-bool series_describe(struct series *s, const struct run *r, struct row *out)
-{
-    if (describe(s, r, out))
-        return true;
-    row_fini(out);
-    series_stop(s, no_memory());
-    return false;
-}
-
-static void count_locked(struct series *s, const struct row *row)
+/* Adds a row to the results.  Returns 0; after a failure, prints the error and
+ * returns the exit status. */
+static int add_locked(struct series *s, const struct row *row)
 {
     const double bytes = row_number(row, COL_RECEIVED);
 
+    if (row->lacks_memory)
+        return no_memory();
     s->n_done++;
     s->n_failed += !row_is_complete(row);
     if (bytes > 0)
         s->bytes += (uint64_t)bytes;
+    return results_add(s->results, row);
 }
 
 void series_give(struct series *s, struct row *row, int rc,
@@ -134,17 +129,13 @@ void series_give(struct series *s, struct row *row, int rc,
 {
     int status = 0;
 
+    measures_provenance(row);
     pthread_mutex_lock(&s->lock);
-    if (rc == 0 && !measures_provenance(row))
-        rc = XD_E_NOMEM;
-    if (rc == XD_E_NOMEM) {
-        status = no_memory();
-    } else if (rc < 0 && rc != XD_E_CANCELED) {
+    if (rc == 0) {
+        status = add_locked(s, row);
+    } else if (rc != XD_E_CANCELED) {
         words_error("%s", err->msg);
         status = status_of(rc);
-    } else if (rc == 0) {
-        status = results_add(s->results, row);
-        count_locked(s, row);
     }
     if (s->status == 0)
         s->status = status;
@@ -152,13 +143,11 @@ void series_give(struct series *s, struct row *row, int rc,
     row_fini(row);
 }
 
-void series_progress(struct series *s, size_t *out_done, size_t *out_failed,
-                     uint64_t *out_bytes)
+void series_progress(struct series *s, size_t *out_done, size_t *out_failed)
 {
     pthread_mutex_lock(&s->lock);
     *out_done = s->n_done;
     *out_failed = s->n_failed;
-    *out_bytes = s->bytes;
     pthread_mutex_unlock(&s->lock);
 }
 

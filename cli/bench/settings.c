@@ -8,20 +8,15 @@
 
 #include "args/quantity.h"
 
-static int set(struct xd_options *o, const char *name, const char *value,
-               struct xd_error *err)
-{
-    return value != NULL ? xd_options_set(o, name, value, err) : 0;
-}
-
-/* Whether a run has this option, which only some algorithms heed. */
+/* Returns true if the option is a switch that the run's algorithm uses. */
 static bool is_for(const struct xd_option_info *info, const struct run *r)
 {
     return info->used_by != NULL && info->argument == NULL &&
-           strstr(info->used_by, r->algorithm) != NULL;
+           strstr(info->used_by, r->values[AXIS_ALGORITHM]) != NULL;
 }
 
-/* In the paper a further download of a block fetches all of it. */
+/* Returns the value of a switch for a run.  With --paper, a block that is
+ * requested again is requested as a whole. */
 static const char *switch_value(const struct args *a, size_t i,
                                 const struct xd_option_info *info)
 {
@@ -31,38 +26,31 @@ static const char *switch_value(const struct args *a, size_t i,
                                                                      : NULL;
 }
 
-static int set_switches(struct xd_options *o, const struct args *a,
-                        const struct run *r, struct xd_error *err)
+static int set_all(struct xd_options *o, const struct args *a,
+                   const struct run *r, struct xd_error *err)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && xd_option_info(i, &info) == 0; i++)
-        if (is_for(&info, r))
-            rc = set(o, info.name, switch_value(a, i, &info), err);
-    return rc;
+    for (size_t axis = 0; rc == 0 && axis < AXES; axis++)
+        if (r->values[axis] != NULL)
+            rc = xd_options_set(o, axis_option(axis), r->values[axis], err);
+    for (size_t i = 0; rc == 0 && xd_option_info(i, &info) == 0; i++) {
+        const char *value = switch_value(a, i, &info);
+        if (value != NULL && is_for(&info, r))
+            rc = xd_options_set(o, info.name, value, err);
+    }
+    return rc == 0 ? xd_options_check(o, err) : rc;
 }
 
 int settings_options(struct xd_options **out, const struct args *a,
                      const struct run *r, struct xd_error *err)
 {
+    *out = NULL;
     int rc = xd_options_dup(out, a->options, err);
 
-    if (rc < 0)
-        return rc;
-    rc = set(*out, "algorithm", r->algorithm, err);
     if (rc == 0)
-        rc = set(*out, "redundancy", r->redundancy, err);
-    if (rc == 0)
-        rc = set(*out, "progress-number", r->progress_number, err);
-    if (rc == 0)
-        rc = set(*out, "block-size", r->block_size, err);
-    if (rc == 0)
-        rc = set(*out, "threads-per-depot", r->threads, err);
-    if (rc == 0)
-        rc = set_switches(*out, a, r, err);
-    if (rc == 0)
-        rc = xd_options_check(*out, err);
+        rc = set_all(*out, a, r, err);
     if (rc == 0)
         return 0;
     xd_options_free(*out);
@@ -75,7 +63,7 @@ uint64_t settings_seed(const struct args *a, const struct run *r)
     return a->bench.seed + r->repetition - 1;
 }
 
-/* ---- the row ---- */
+/* ---- cells of the row ---- */
 
 static bool is_axis(const struct args *a, size_t i)
 {
@@ -98,8 +86,8 @@ static bool has_whole_blocks(const struct args *a, const struct run *r)
     return false;
 }
 
-/* Whether the cell of the other options says it: no secret, and no option that
- * has a column. */
+/* Returns true if the column "options" lists this option: it was given, is not
+ * secret, and has no column of its own. */
 static bool is_given(const struct args *a, size_t i,
                      const struct xd_option_info *info, const struct run *r)
 {
@@ -108,7 +96,7 @@ static bool is_given(const struct args *a, size_t i,
            (info->used_by == NULL || is_for(info, r));
 }
 
-static bool describe_options(const struct args *a, const struct run *r,
+static void describe_options(const struct args *a, const struct run *r,
                              struct row *row)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
@@ -116,8 +104,10 @@ static bool describe_options(const struct args *a, const struct run *r,
     size_t len;
     FILE *to = open_memstream(&text, &len);
 
-    if (to == NULL)
-        return false;
+    if (to == NULL) {
+        row->lacks_memory = true;
+        return;
+    }
     if (a->bench.n_scenarios > 0)
         fprintf(to, " size=%" PRIu64, a->bench.size);
     if (a->file != NULL)
@@ -125,45 +115,46 @@ static bool describe_options(const struct args *a, const struct run *r,
     for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
         if (is_given(a, i, &info, r))
             fprintf(to, " %s=%s", info.name, a->given[i]);
-    bool good = fclose(to) == 0;
-    if (good && len > 0)
-        good = row_set(row, COL_OPTIONS, "%s", text + 1);
+    if (fclose(to) != 0)
+        row->lacks_memory = true;
+    else if (len > 0)
+        row_set(row, COL_OPTIONS, "%s", text + 1);
     free(text);
-    return good;
 }
 
-static bool describe_players(const struct args *a, const struct run *r,
+static void describe_players(const struct args *a, const struct run *r,
                              struct row *row)
 {
     static const enum column rates[] = {COL_RATE1, COL_RATE2, COL_RATE3};
-    bool good = a->bench.n_rates == 0 ||
-                row_set_number(row, COL_PREBUFFER, a->prebuffer);
 
-    for (size_t i = 0; good && i < a->bench.n_rates; i++)
-        good = row_set_number(row, rates[i], a->bench.rates[i]);
-    return good && (r->reader_rate <= 0 ||
-                    row_set_number(row, COL_READER, r->reader_rate));
+    if (a->bench.n_rates > 0)
+        row_set_number(row, COL_PREBUFFER, a->prebuffer);
+    for (size_t i = 0; i < a->bench.n_rates; i++)
+        row_set_number(row, rates[i], a->bench.rates[i]);
+    if (r->reader_rate > 0)
+        row_set_number(row, COL_READER, r->reader_rate);
 }
 
-static bool set_text(struct row *row, enum column c, const char *text)
-{
-    return text == NULL || row_set(row, c, "%s", text);
-}
-
-bool settings_describe(const struct args *a, const struct run *r,
+void settings_describe(const struct args *a, const struct run *r,
                        struct row *row)
 {
+    static const enum column columns[AXES] = {
+        [AXIS_ALGORITHM] = COL_ALGORITHM,
+        [AXIS_REDUNDANCY] = COL_REDUNDANCY,
+        [AXIS_PROGRESS_NUMBER] = COL_PROGRESS_NUMBER,
+        [AXIS_BLOCK_SIZE] = COL_BLOCK_BYTES,
+        [AXIS_THREADS] = COL_THREADS};
     uint64_t block;
 
-    return row_set(row, COL_FORMAT, ROW_FORMAT) &&
-           row_set(row, COL_ALGORITHM, "%s", r->algorithm) &&
-           set_text(row, COL_REDUNDANCY, r->redundancy) &&
-           set_text(row, COL_PROGRESS_NUMBER, r->progress_number) &&
-           quantity_bytes(&block, r->block_size) &&
-           row_set(row, COL_BLOCK_BYTES, "%" PRIu64, block) &&
-           row_set(row, COL_THREADS, "%s", r->threads) &&
-           row_set(row, COL_WHOLE_BLOCKS, has_whole_blocks(a, r) ? "1" : "0") &&
-           row_set(row, COL_REPETITION, "%u", r->repetition) &&
-           row_set(row, COL_SEED, "%" PRIu64, settings_seed(a, r)) &&
-           describe_options(a, r, row) && describe_players(a, r, row);
+    row_set(row, COL_FORMAT, ROW_FORMAT);
+    for (size_t axis = 0; axis < AXES; axis++)
+        if (r->values[axis] != NULL)
+            row_set(row, columns[axis], "%s", r->values[axis]);
+    if (quantity_bytes(&block, r->values[AXIS_BLOCK_SIZE]))
+        row_set_count(row, COL_BLOCK_BYTES, block);
+    row_set(row, COL_WHOLE_BLOCKS, has_whole_blocks(a, r) ? "1" : "0");
+    row_set_count(row, COL_REPETITION, r->repetition);
+    row_set_count(row, COL_SEED, settings_seed(a, r));
+    describe_options(a, r, row);
+    describe_players(a, r, row);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a run is given: its options for the library, and the cells of its row.
+ * The settings of a run: options for the library, and cells of its row.
  */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
@@ -9,17 +9,19 @@
 #include "bench/row.h"
 #include "bench/sweep.h"
 
-/* The options of a run: those of the command line, and its own.
- * Ownership: the caller's.  Errors: INVAL, NOMEM. */
+/* Makes the library options of a run from the command line and the run's own
+ * settings.
+ * Ownership: *out is the caller's.
+ * Errors: INVAL, NOMEM. */
 int settings_options(struct xd_options **out, const struct args *a,
                      const struct run *r, struct xd_error *err);
 
-/* All cells of a run that can be said before it; `name` are those of subject.h.
- * False: no memory. */
-bool settings_describe(const struct args *a, const struct run *r,
+/* Fills in the cells that are known before the run, except the cells that
+ * subject_describe() fills in. */
+void settings_describe(const struct args *a, const struct run *r,
                        struct row *row);
 
-/* The seed of a run's network, in virtual time. */
+/* Returns the seed of a run's simulated network. */
 uint64_t settings_seed(const struct args *a, const struct run *r);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/subject.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +78,7 @@ static int digest_manifest(struct subject *s)
     return status;
 }
 
-/* Their hosts, as a download has them. */
+/* Lists the hosts of the depots in the order in which a download uses them. */
 static int list_depots(struct subject *s, const struct args *a)
 {
     struct xd_depot_stats stats = {.struct_size = sizeof stats};
@@ -104,7 +103,8 @@ static int list_depots(struct subject *s, const struct args *a)
     return check_depots(s);
 }
 
-/* What the first of these URLs says that answers. */
+/* Returns the size of the file from the first of these URLs whose server
+ * answers. */
 static uint64_t size_at(const char *const *urls, size_t n,
                         const struct xd_options *o)
 {
@@ -122,8 +122,8 @@ static uint64_t size_at(const char *const *urls, size_t n,
     return size;
 }
 
-/* What a depot says of the file, where the manifest does not; such a file has
- * one extent.  A dry run asks none. */
+/* Asks the depots for the size of a file whose size is not in the manifest.
+ * Such a file has one extent.  A dry run asks no depot. */
 static uint64_t ask_size(const struct subject *s, const struct args *a)
 {
     struct xd_replica replica = {.struct_size = sizeof replica};
@@ -192,16 +192,16 @@ void subject_fini(struct subject *s)
     xd_manifest_unref(s->manifest);
 }
 
-bool subject_describe(const struct subject *s, subset depots, struct row *row)
+void subject_describe(const struct subject *s, subset depots, struct row *row)
 {
     char name[SUBSET_NAME_SIZE];
 
     subset_name(name, depots);
-    return row_set(row, COL_KIND, s->scenario != NULL ? "virtual" : "live") &&
-           row_set(row, COL_INPUT, "%s", s->name) &&
-           row_set(row, COL_DIGEST, "%s", s->digest) &&
-           (s->size == XD_SIZE_UNKNOWN ||
-            row_set(row, COL_FILE_BYTES, "%" PRIu64, s->size)) &&
-           row_set(row, COL_DEPOTS, "%s", name) &&
-           row_set(row, COL_N_DEPOTS, "%zu", subset_count(depots));
+    row_set(row, COL_KIND, s->scenario != NULL ? "virtual" : "live");
+    row_set(row, COL_INPUT, "%s", s->name);
+    row_set(row, COL_DIGEST, "%s", s->digest);
+    if (s->size != XD_SIZE_UNKNOWN)
+        row_set_count(row, COL_FILE_BYTES, s->size);
+    row_set(row, COL_DEPOTS, "%s", name);
+    row_set_count(row, COL_N_DEPOTS, subset_count(depots));
 }

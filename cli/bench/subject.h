@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sweep is about: the depots of a manifest, or those of a scenario.
+ * The file that a sweep downloads, with the depots of a manifest or of a
+ * scenario.
  */
 #ifndef CLI_SUBJECT_H
 #define CLI_SUBJECT_H
@@ -13,24 +14,24 @@
 #include "bench/subset.h"
 
 struct subject {
-    char *name;     /* as it was given, without passwords */
-    char *scenario; /* its text; NULL: it is a manifest */
+    char *name;     /* as given by the user, without passwords */
+    char *scenario; /* text of the scenario; NULL: the subject is a manifest */
     struct xd_manifest *manifest;
-    size_t file;                       /* of the manifest */
+    size_t file;                       /* number in the manifest */
     uint64_t size;                     /* or XD_SIZE_UNKNOWN */
-    char digest[XD_CHECKSUM_HEX_SIZE]; /* of the text */
-    char **depots;                     /* their names, in order */
+    char digest[XD_CHECKSUM_HEX_SIZE]; /* hash of the text */
+    char **depots;                     /* names of the depots, in order */
     size_t n_depots;
 };
 
-/* Returns 0, or a status after the reason was said.
- * Ownership: whatever they return, to release with subject_fini(). */
+/* Return 0; after a failure, print the error and return the exit status.
+ * Ownership: in any case release *s with subject_fini(). */
 int subject_of_scenario(struct subject *s, const struct args *a,
                         const char *word);
 int subject_of_manifest(struct subject *s, const struct args *a);
 void subject_fini(struct subject *s);
 
-/* Fill in the cells that say what a run with these depots is about. */
-bool subject_describe(const struct subject *s, subset depots, struct row *row);
+/* Fills in the cells that say which file and which depots a run uses. */
+void subject_describe(const struct subject *s, subset depots, struct row *row);
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 2^12 - 1 choices: with more depots they would take too long. */
+/* Limit for "subsets".  12 depots have 2^12 - 1 subsets; the runs for more
+ * depots would take too long. */
 #define ALL_SUBSETS_DEPOTS 12
 
 struct parser {
@@ -62,14 +63,17 @@ static bool add(struct parser *p, subset s)
 
 static bool add_chain(struct parser *p, size_t from, size_t to)
 {
-    for (size_t n = from; n <= to; n++)
-        if (!add(p, first(n)))
-            return false;
-    return true;
+    bool good = true;
+
+    for (size_t n = from; good && n <= to; n++)
+        good = add(p, first(n));
+    return good;
 }
 
 static bool add_all(struct parser *p)
 {
+    bool good = true;
+
     if (p->n_depots > ALL_SUBSETS_DEPOTS) {
         snprintf(p->why, p->why_size,
                  "subsets: of %zu depots there are too many, only up to %d "
@@ -77,116 +81,102 @@ static bool add_all(struct parser *p)
                  p->n_depots, ALL_SUBSETS_DEPOTS);
         return false;
     }
-    for (subset s = 1; s <= first(p->n_depots); s++)
-        if (!add(p, s))
-            return false;
-    return true;
+    for (subset s = 1; good && s <= first(p->n_depots); s++)
+        good = add(p, s);
+    return good;
 }
 
 static bool add_drop_one(struct parser *p)
 {
     const subset all = first(p->n_depots);
+    bool good = add(p, all);
 
-    if (!add(p, all))
-        return false;
-    for (size_t i = 0; p->n_depots > 1 && i < p->n_depots; i++)
-        if (!add(p, all & ~((subset)1 << i)))
-            return false;
-    return true;
+    for (size_t i = 0; good && p->n_depots > 1 && i < p->n_depots; i++)
+        good = add(p, all & ~((subset)1 << i));
+    return good;
 }
 
-/* A number of depots at *at, which is moved behind it; 0: it is none. */
+/* Reads the number of a depot at *at, and moves *at past it.  Returns 0 if
+ * there is no number. */
 static size_t read_number(const struct parser *p, const char **at)
 {
-    char *end;
     const size_t len = strspn(*at, "0123456789");
-    const unsigned long n = len > 0 && len < 5 ? strtoul(*at, &end, 10) : 0;
+    const unsigned long n = len > 0 && len < 5 ? strtoul(*at, NULL, 10) : 0;
 
-    if (n == 0 || n > p->n_depots)
-        return 0;
-    *at = end;
-    return n;
+    *at += len;
+    return n <= p->n_depots ? n : 0;
 }
 
-static bool fail(const struct parser *p, const char *word)
+/* Reads a word like "E3" or "E1-E6". */
+static bool read_chain(const struct parser *p, const char *at, size_t *out_from,
+                       size_t *out_to)
 {
-    snprintf(p->why, p->why_size,
-             "'%.80s' is no choice of %zu depots: use E1 to E%zu, a range such "
-             "as E1-E%zu, chain, subsets, drop-one, or numbers such as 1+%zu",
-             word, p->n_depots, p->n_depots, p->n_depots, p->n_depots);
-    return false;
-}
-
-/* "E3" or "E1-E6" */
-static bool add_first(struct parser *p, const char *word)
-{
-    const char *at = word + 1;
-    const size_t from = read_number(p, &at);
-    size_t to = from;
-
+    at++;
+    *out_from = *out_to = read_number(p, &at);
     if (strncmp(at, "-E", 2) == 0) {
         at += 2;
-        to = read_number(p, &at);
+        *out_to = read_number(p, &at);
     }
-    if (from == 0 || to < from || *at != '\0')
-        return fail(p, word);
-    return add_chain(p, from, to);
+    return *out_from > 0 && *out_to >= *out_from && *at == '\0';
 }
 
-/* "1+3+5" */
-static bool add_numbers(struct parser *p, const char *word)
+/* Reads a word like "1+3+5".  Returns 0 if the word has another form. */
+static subset read_numbers(const struct parser *p, const char *at)
 {
-    const char *at = word;
     subset s = 0;
 
-    for (;;) {
+    for (;; at++) {
         const size_t n = read_number(p, &at);
-        if (n == 0)
-            return fail(p, word);
+        if (n == 0 || (*at != '+' && *at != '\0'))
+            return 0;
         s |= (subset)1 << (n - 1);
         if (*at == '\0')
-            return add(p, s);
-        if (*at++ != '+')
-            return fail(p, word);
+            return s;
     }
 }
 
 static bool add_word(struct parser *p, const char *word)
 {
+    const size_t n = p->n_depots;
+    size_t from, to;
+    subset s;
+
     if (strcmp(word, "chain") == 0)
-        return add_chain(p, 1, p->n_depots);
+        return add_chain(p, 1, n);
     if (strcmp(word, "subsets") == 0)
         return add_all(p);
     if (strcmp(word, "drop-one") == 0)
         return add_drop_one(p);
     if (strcmp(word, "all") == 0)
-        return add(p, first(p->n_depots));
-    if (word[0] == 'E' || word[0] == 'e')
-        return add_first(p, word);
-    return add_numbers(p, word);
+        return add(p, first(n));
+    if ((word[0] == 'E' || word[0] == 'e') && read_chain(p, word, &from, &to))
+        return add_chain(p, from, to);
+    if ((s = read_numbers(p, word)) != 0)
+        return add(p, s);
+    snprintf(p->why, p->why_size,
+             "'%.80s' is no choice of %zu depots: use E1 to E%zu, a range such "
+             "as E1-E%zu, chain, subsets, drop-one, or numbers such as 1+%zu",
+             word, n, n, n, n);
+    return false;
 }
 
 bool subsets_parse(struct subsets *out, const char *text, size_t n_depots,
                    char *why, size_t size)
 {
     struct parser p = {out, n_depots, why, size};
-    bool good = true;
+    bool good = n_depots <= SUBSET_DEPOTS_MAX;
 
     *out = (struct subsets){NULL, 0};
-    if (n_depots > SUBSET_DEPOTS_MAX) {
+    if (!good)
         snprintf(why, size,
-                 "there are %zu depots, and at most %d can be "
-                 "chosen from",
+                 "there are %zu depots, and at most %d can be chosen from",
                  n_depots, SUBSET_DEPOTS_MAX);
-        return false;
-    }
-    for (; good; text++) {
+    for (const char *end; good; text = end + 1) {
         char word[SUBSET_NAME_SIZE];
-        const size_t len = strcspn(text, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(len < 199 ? len : 199), text);
+        end = text + strcspn(text, ",");
+        snprintf(word, sizeof word, "%.*s", (int)(end - text), text);
         good = add_word(&p, word);
-        text += len;
-        if (*text == '\0')
+        if (*end == '\0')
             break;
     }
     if (good)

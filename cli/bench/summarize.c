@@ -14,7 +14,8 @@
 #include "common/units.h"
 #include "common/words.h"
 
-#define NAME_COLUMNS 46 /* "progress R=2 P=auto b=512.0K t=16 E6" */
+/* for names like "progress R=2 P=auto b=512.0K t=16 E6" */
+#define NAME_COLUMNS 46
 #define NAME_SIZE 300
 
 /* Runs of one subject with the same settings. */
@@ -29,10 +30,9 @@ struct groups {
     size_t n;
 };
 
-/* ---- which there are ---- */
+/* ---- groups ---- */
 
-/* Those of the first n rows, which are of one subject, in which no player
- * read. */
+/* Groups `n` rows of one subject.  Leaves out runs that had a player. */
 static bool find_groups(struct groups *g, const struct row *const *rows,
                         size_t n)
 {
@@ -51,7 +51,8 @@ static bool find_groups(struct groups *g, const struct row *const *rows,
     return g->items != NULL;
 }
 
-/* The fastest first; those without a complete run last. */
+/* Compares groups: the fastest group comes first, groups without a complete run
+ * come last. */
 static int compare_rates(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
@@ -69,7 +70,8 @@ static void put_setting(char *out, size_t *len, const char *name,
                                  value);
 }
 
-/* "progress R=2 P=auto b=512.0K t=1 E6" */
+/* Writes a name like "progress R=2 P=auto b=512.0K t=1 E6" for the settings.
+ * Returns `out`. */
 static const char *name_group(char out[NAME_SIZE], const struct row *row)
 {
     const double block = row_number(row, COL_BLOCK_BYTES);
@@ -129,7 +131,8 @@ static void put_best(const struct groups *g)
 
 /* ---- the depots ---- */
 
-/* The k-th word of a cell, into `out`; false: there are fewer. */
+/* Copies word number `k` of a cell, counted from 0.  Returns false if the cell
+ * has fewer words. */
 static bool word_of(char *out, size_t size, const char *cell, size_t k)
 {
     while (k-- > 0) {
@@ -140,7 +143,7 @@ static bool word_of(char *out, size_t size, const char *cell, size_t k)
     return out[0] != '\0';
 }
 
-/* The depots that a row's run might use; 0: they are not known. */
+/* Returns the depots that the run of a row could use, or 0 if unknown. */
 static subset depots_of(const struct row *row)
 {
     struct subsets found;
@@ -154,7 +157,7 @@ static subset depots_of(const struct row *row)
     return s;
 }
 
-/* The group with the most depots, of which the fastest. */
+/* Of the groups with the most depots, returns the fastest. */
 static const struct group *widest(const struct groups *g)
 {
     const struct group *best = NULL;
@@ -167,7 +170,8 @@ static const struct group *widest(const struct groups *g)
     return best;
 }
 
-/* The share of the file that depot k delivered in a group's complete runs. */
+/* Returns the share of the file that depot number `k` delivered in the complete
+ * runs of a group. */
 static double share(const struct group *g, size_t k)
 {
     double bytes = 0, all = 0;
@@ -186,15 +190,15 @@ static double share(const struct group *g, size_t k)
     return all > 0 ? bytes / all : NAN;
 }
 
-/* Whether two groups differ in their depots alone. */
+/* Returns true if two groups differ only in their depots. */
 static bool are_alike(const struct group *a, const struct group *b)
 {
     return groups_compare(a->rows[0], b->rows[0], groups_columns,
                           GROUPS_SETTINGS - 3) == 0;
 }
 
-/* How much longer a group's median run takes with the same settings and without
- * depot `bit`.  NAN: that was not measured. */
+/* Returns by which fraction the median run is slower without depot `bit` and
+ * with otherwise the same settings.  Returns NAN if this was not measured. */
 static double cost_of_dropping(const struct groups *g, const struct group *with,
                                unsigned bit)
 {
@@ -240,7 +244,7 @@ static void put_depots(const struct groups *g)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- output ---- */
 
 static void put_title(const struct row *row, size_t n)
 {

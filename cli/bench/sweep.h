@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a sweep consists of: values for each axis, and the runs that these
- * make, in a random order.  Pure.
+ * The runs of a sweep: all combinations of the values on its axes.  An axis is
+ * an option of the library.  Pure.
  */
 #ifndef CLI_SWEEP_H
 #define CLI_SWEEP_H
@@ -13,23 +13,23 @@
 #include "args/args.h"
 #include "bench/subset.h"
 
-/* The values of one axis, as xd_options_set() takes them. */
+#define VALUES_MAX 64
+
+/* The values on an axis, as xd_options_set() accepts them. */
 struct values {
-    char *text; /* owns what items point into */
-    const char **items;
+    char *text; /* memory that the items point into */
+    const char *items[VALUES_MAX];
     size_t n;
 };
 
-/* One run.  Strings are the sweep's; NULL where the algorithm has no such
- * thing. */
 struct run {
-    size_t input; /* which scenario */
-    const char *algorithm, *redundancy, *progress_number, *block_size, *threads;
+    size_t input; /* index of the scenario */
+    /* values, which belong to the sweep; NULL if the algorithm ignores the
+     * option */
+    const char *values[AXES];
     subset depots;
-    double reader_rate;  /* of a player that reads, in bytes per second; 0: none
-                            does */
-    unsigned repetition; /* from 1 on */
-    size_t outcome;      /* the same number for runs that can only end alike */
+    double reader_rate; /* rate of a player in bytes per second; 0: no player */
+    unsigned repetition; /* number of the repetition, from 1 */
 };
 
 struct sweep {
@@ -39,38 +39,36 @@ struct sweep {
 };
 
 /*
- * Read the axes, with the values of `a` or those by default.  Returns 0, or a
- * status after the reason was said.
- * Ownership: whatever it returns, to release with sweep_fini().
+ * Reads the axes from `a`.  Axes that are not given get their defaults.
+ * Returns 0; after a failure, prints the error and returns the exit status.
+ * Ownership: in any case release *s with sweep_fini().
  */
 int sweep_init(struct sweep *s, const struct args *a);
 void sweep_fini(struct sweep *s);
 
-/* Add the runs of one input, each as often as `a` says.  Returns 0 or a
- * status, as above. */
+/* Adds the runs for one input.  Each run is repeated as often as `a` demands.
+ * Returns 0; after a failure, prints the error and returns the exit status. */
 int sweep_add(struct sweep *s, const struct args *a, size_t input,
               const struct subsets *depots);
 
-/* Put the runs into the random order that belongs to the seed. */
+/* Shuffles the runs.  The order depends only on the seed. */
 void sweep_shuffle(struct sweep *s, uint64_t seed);
+
+/* Sorts the runs, so that runs with the same result in virtual time are
+ * adjacent. */
+void sweep_sort(struct sweep *s);
+bool run_ends_like(const struct run *a, const struct run *b);
+
+/* Returns the library option of an axis. */
+const char *axis_option(size_t axis);
 
 #define RUN_NAME_SIZE 400
 
-/* "progress R=2 P=auto b=2m t=1 E3".  Returns `out`. */
+/* Writes a name like "progress R=2 P=auto b=2m t=1 E3".  Returns `out`. */
 const char *run_name(char out[RUN_NAME_SIZE], const struct run *r);
 
-/*
- * Give runs that can only end alike in virtual time the same `outcome`, and put
- * them behind the first of them; before this call each run has its own.
- *
- * A block is requested from a depot once, so that a larger R than there are
- * depots changes nothing; and where no block is requested twice, the paper's
- * three algorithms are the same.
- */
-void sweep_share_outcomes(struct sweep *s);
-
-/* Whether a run's depots may deliver a block several times without being slow:
- * the paper's redundancy; else 1. */
+/* Returns how often a fast depot may deliver the same block: the redundancy of
+ * the paper's algorithms, or 1. */
 unsigned run_copies(const struct run *r);
 
 const char *run_word(size_t n); /* "run" or "runs" */

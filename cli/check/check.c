@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <xdownload/audit.h>
 #include <xdownload/upload.h>
@@ -13,16 +14,17 @@
 #include "args/interruptible.h"
 #include "check/check_json.h"
 #include "check/check_table.h"
+#include "common/json.h"
 #include "common/status.h"
 #include "common/words.h"
 #include "put/put.h"
 
-/* The files that are looked at, from `first` on. */
+/* The files to check, from number `first` on. */
 struct checking {
     const struct args *args;
     struct xd_manifest *manifest;
     size_t first, n;
-    struct xd_audit **audits; /* of each */
+    struct xd_audit **audits; /* one for each file */
 };
 
 static int look(void *user, struct xd_error *err)
@@ -50,7 +52,8 @@ static bool is_sound(const struct xd_audit *audit)
            sum.bytes_with_none == 0 && (sum.n_usable > 0 || sum.size == 0);
 }
 
-/* Nothing is known of the depots then. */
+/* Returns whether this machine has no connection.  Then the audit shows nothing
+ * about the depots. */
 static bool is_line_down(const struct xd_audit *audit)
 {
     struct xd_audit_sum sum = {.struct_size = sizeof sum};
@@ -72,8 +75,6 @@ static int print(const struct checking *c)
 {
     int status = STATUS_COMPLETE;
 
-    if (c->args->json)
-        check_json(c->manifest, c->first, c->audits, c->n);
     for (size_t i = 0; i < c->n; i++) {
         if (is_line_down(c->audits[i])) {
             status = STATUS_FAILED;
@@ -103,7 +104,7 @@ static int lost_run(const struct xd_audit *audit, size_t i, uint64_t *out_begin,
     return xd_audit_at_risk(audit, 0, i, out_begin, out_end);
 }
 
-/* Whether the extent has bytes of these runs. */
+/* Returns whether the extent overlaps any of the ranges reported by `runs`. */
 static bool has_some(const struct xd_audit *audit, runs_fn *runs,
                      const struct xd_extent *e)
 {
@@ -115,15 +116,16 @@ static bool has_some(const struct xd_audit *audit, runs_fn *runs,
     return false;
 }
 
-/* What of the replicas that cannot be used stays as it is. */
+/* Counts of what a heal cannot repair. */
 struct left {
-    size_t n_denied;    /* and what is there is not known; */
-    size_t n_parity;    /* are of stripes that are lost; */
-    size_t n_scattered; /* extents: none of their copies is right as a whole; */
-    bool has_more;      /* others are replaced */
+    /* replicas that could not be accessed; their state is unknown */
+    size_t n_denied;
+    size_t n_parity;    /* replicas of stripes that are lost */
+    size_t n_scattered; /* extents without a single completely good copy */
+    bool has_more;      /* there are other replicas that a heal can replace */
 };
 
-/* One row of an audit, of which what it is of can be replaced, or is lost. */
+/* Counts one replica of an audit.  `lost` is true if its stripe is lost. */
 static void count_left(struct left *left, const struct xd_audited *r, bool lost)
 {
     if (r->verdict == XD_AUDIT_SKIPPED || r->verdict == XD_AUDIT_UNREACHED ||
@@ -212,9 +214,9 @@ static int conclude_heal(const struct checking *c, const struct left *left)
                : STATUS_COMPLETE;
 }
 
-/* What cannot be used is replaced, as far as there is a good copy; and a heal that was
- * broken off comes to its end, though nothing may be left to replace. */
-static int heal(const struct checking *c)
+/* Replaces unusable replicas if there is a good copy.  Also completes an
+ * interrupted heal, even if no replica needs to be replaced. */
+static int heal(const struct checking *c, struct json *json)
 {
     struct xd_file file = {.struct_size = sizeof file};
     const char *path = c->args->inputs[0];
@@ -227,17 +229,29 @@ static int heal(const struct checking *c)
         return STATUS_COMPLETE;
     if (left.has_more || goes_on)
         status = put_run(c->args, file.name != NULL ? file.name : path, path,
-                         make_heal, c->audits[0]);
+                         make_heal, c->audits[0], json);
     return status == STATUS_COMPLETE ? conclude_heal(c, &left) : status;
 }
 
 static int report(struct checking *c)
 {
     struct xd_audit_sum sum = {.struct_size = sizeof sum};
-    const int status = print(c);
+    struct json json, *j = c->args->json ? &json : NULL;
 
+    if (j != NULL)
+        check_json_begin(j, c->manifest, c->first, c->audits, c->n);
+    int status = print(c);
     xd_audit_get(c->audits[0], &sum);
-    return c->args->publish.heals && !sum.is_line_down ? heal(c) : status;
+    if (c->args->publish.heals && !sum.is_line_down) {
+        if (j != NULL)
+            json_open_object(j, "heal");
+        status = heal(c, j);
+        if (j != NULL)
+            json_close_object(j);
+    }
+    if (j != NULL)
+        json_finish(j);
+    return status;
 }
 
 static int check_files(struct checking *c)
@@ -250,7 +264,7 @@ static int check_files(struct checking *c)
         return STATUS_FAILED;
     }
     const int rc = interruptible_run(c->args, look, c, &err);
-    const int status = rc < 0 ? interruptible_fail(&err) : report(c);
+    const int status = rc < 0 ? interruptible_fail(c->args, &err) : report(c);
     for (size_t i = 0; i < c->n; i++)
         xd_audit_free(c->audits[i]);
     free(c->audits);
@@ -285,7 +299,85 @@ static int check_inputs(const struct args *a, const struct inputs *in)
     return status;
 }
 
-/* That with the secrets, if there is one: its replicas are replaced. */
+/* ---- the public manifest after a heal ---- */
+
+/* Returns whether a replica of the first file has this URL. */
+static bool has_url(const struct xd_manifest *m, const char *url)
+{
+    struct xd_extent e = {.struct_size = sizeof e};
+    struct xd_replica r = {.struct_size = sizeof r};
+
+    for (size_t i = 0; xd_manifest_extent(m, 0, i, &e) == 0; i++)
+        for (size_t k = 0; xd_manifest_replica(m, 0, i, k, &r) == 0; k++)
+            if (strcmp(r.url, url) == 0)
+                return true;
+    return false;
+}
+
+/* Returns true if the manifest has a replica that `own` lacks.  The replicas of
+ * both usually have the same order, so most are found at the first
+ * comparison. */
+static bool has_others(const struct xd_manifest *m,
+                       const struct xd_manifest *own)
+{
+    struct xd_extent e = {.struct_size = sizeof e};
+    struct xd_replica r = {.struct_size = sizeof r}, same = r;
+
+    for (size_t i = 0; xd_manifest_extent(m, 0, i, &e) == 0; i++)
+        for (size_t k = 0; xd_manifest_replica(m, 0, i, k, &r) == 0; k++)
+            if ((xd_manifest_replica(own, 0, i, k, &same) < 0 ||
+                 strcmp(r.url, same.url) != 0) &&
+                !has_url(own, r.url))
+                return true;
+    return false;
+}
+
+/* Checks the copies that are not in the private manifest.  A heal does not
+ * replace them, and the audit of the private manifest does not include them. */
+static int check_others(const struct args *a, struct xd_manifest *m)
+{
+    struct xd_audit *audit = NULL;
+    struct checking c = {.args = a, .manifest = m, .n = 1, .audits = &audit};
+    struct xd_error err;
+    const int rc = interruptible_run(a, look, &c, &err);
+    int status = rc < 0 ? interruptible_fail(a, &err) : STATUS_COMPLETE;
+
+    if (rc == 0 && !is_sound(audit)) {
+        words_error("%s names copies that cannot be used, and that the private "
+                    "manifest beside it does not have, so that they are not "
+                    "replaced: 'xdownload check' without --heal lists them",
+                    a->inputs[0]);
+        status = STATUS_FAILED;
+    }
+    xd_audit_free(audit);
+    return status;
+}
+
+/* Returns STATUS_COMPLETE if the public manifest is as good as the private
+ * manifest.  (A heal works with the private manifest.) */
+static int check_public(const struct args *a)
+{
+    struct xd_manifest *own, *m;
+    struct inputs in;
+    struct xd_error err;
+    int status = inputs_init(&in, a, NULL);
+
+    if (status == 0)
+        status = inputs_require_manifest(&in, 0, &m);
+    if (status == 0) {
+        if (xd_upload_manifest(&own, a->inputs[0], &err) == 0) {
+            if (has_others(m, own))
+                status = check_others(a, m);
+            xd_manifest_unref(own);
+        }
+        xd_manifest_unref(m);
+    }
+    inputs_fini(&in);
+    return status;
+}
+
+/* Checks the private manifest if there is one, because its replicas can be
+ * replaced. */
 static int check_own(const struct args *a)
 {
     struct xd_manifest *m;
@@ -298,7 +390,7 @@ static int check_own(const struct args *a)
     }
     status = check_manifest(a, m);
     xd_manifest_unref(m);
-    return status;
+    return status == STATUS_COMPLETE ? check_public(a) : status;
 }
 
 int check_depots(const struct args *a)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload check: whether the depots of a file still hold it.
+ * xdownload check: tests whether the depots of a file still have it.
  */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
 #include "args/args.h"
 
-/* Returns a status: 0 if all replicas that were asked can be used, 1 if not. */
+/* Runs the command.  Returns 0 if all checked replicas are usable, otherwise
+ * another status. */
 int check_depots(const struct args *a);
 
 #endif

@@ -7,6 +7,16 @@
 #include "common/json.h"
 #include "common/text.h"
 
+/* An extent of the file or a shard of a stripe; both have replicas. */
+struct holder {
+    const struct xd_manifest *manifest;
+    size_t file;
+    const struct xd_audit *audit;
+    bool is_shard;
+    /* number of the extent; or number of the stripe, and number of the shard */
+    size_t at, shard;
+};
+
 static void put_run(struct json *j, uint64_t begin, uint64_t end)
 {
     json_open_object(j, NULL);
@@ -15,9 +25,12 @@ static void put_run(struct json *j, uint64_t begin, uint64_t end)
     json_close_object(j);
 }
 
-static void put_expiry(struct json *j, uint64_t at)
+static void put_losses(struct json *j, int n)
 {
-    json_size(j, "expires_at", at != 0 ? at : XD_SIZE_UNKNOWN);
+    char number[16];
+
+    snprintf(number, sizeof number, "%d", n);
+    json_literal(j, "losses_borne", number);
 }
 
 static void put_depot(struct json *j, const struct xd_audited_depot *d)
@@ -31,19 +44,16 @@ static void put_depot(struct json *j, const struct xd_audited_depot *d)
     json_count(j, "bytes_held", d->bytes_held);
     json_count(j, "bytes_read", d->bytes_read);
     json_count(j, "bytes_wrong", d->bytes_wrong);
-    if (d->answer_usec == XD_SIZE_UNKNOWN)
-        json_null(j, "answer_s");
-    else
-        json_number(j, "answer_s", (double)d->answer_usec / 1e6);
-    if (d->bytes_per_s > 0)
-        json_number(j, "bytes_per_s", d->bytes_per_s);
-    else
-        json_null(j, "bytes_per_s");
-    put_expiry(j, d->expires_at);
+    json_time(j, "answer_s",
+              d->answer_usec == XD_SIZE_UNKNOWN ? -1
+                                                : (double)d->answer_usec / 1e6);
+    json_time(j, "bytes_per_s", d->bytes_per_s > 0 ? d->bytes_per_s : -1);
+    json_positive(j, "expires_at", d->expires_at);
     json_close_object(j);
 }
 
-/* A capability of IBP grants access, and so may the query of a URL. */
+/* Writes a URL without the parts that grant access: an IBP capability, or the
+ * query. */
 static void put_url(struct json *j, const char *url)
 {
     char shown[TEXT_URL_SIZE];
@@ -57,132 +67,113 @@ static void put_url(struct json *j, const char *url)
     json_string(j, "url", shown);
 }
 
-static void put_wrong(struct json *j, const struct xd_audit *audit,
-                      size_t extent, size_t replica)
+static void put_wrong(struct json *j, const struct holder *h, size_t replica)
 {
     uint64_t begin, end;
 
     json_open_array(j, "wrong");
     for (size_t i = 0;
-         xd_audit_wrong(audit, extent, replica, i, &begin, &end) == 0; i++)
+         (h->is_shard
+              ? xd_audit_shard_wrong(h->audit, h->at, h->shard, replica, i,
+                                     &begin, &end)
+              : xd_audit_wrong(h->audit, h->at, replica, i, &begin, &end)) == 0;
+         i++)
         put_run(j, begin, end);
     json_close_array(j);
 }
 
-/* Of one replica, all but its wrong bytes. */
-static void put_found(struct json *j, const struct xd_replica *row,
-                      const struct xd_audited *r)
+static void put_found(struct json *j, const struct xd_audited *r)
 {
-    put_url(j, row->url);
     json_string(j, "depot", r->depot_name);
     json_string(j, "verdict", xd_audit_verdict_name(r->verdict));
     json_string(j, "reason", r->reason);
     json_size(j, "object_size", r->object_size);
     json_string(j, "validator", r->validator);
-    json_size(j, "modified",
-              r->modified > 0 ? (uint64_t)r->modified : XD_SIZE_UNKNOWN);
+    json_positive(j, "modified", r->modified > 0 ? (uint64_t)r->modified : 0);
     if (r->has_answered)
         json_bool(j, "ranges", !r->has_no_ranges);
     else
         json_null(j, "ranges");
-    put_expiry(j, r->expires_at);
+    json_positive(j, "expires_at", r->expires_at);
     json_count(j, "bytes_read", r->bytes_read);
     json_count(j, "bytes_right", r->bytes_right);
     json_count(j, "bytes_wrong", r->bytes_wrong);
     json_count(j, "bytes_disputed", r->bytes_disputed);
 }
 
-static void put_replicas(struct json *j, const struct xd_manifest *m,
-                         size_t file, size_t extent,
-                         const struct xd_audit *audit)
+/* Gets replica number `i` from the manifest and from the audit.  Returns false
+ * past the last replica. */
+static bool get_replica(const struct holder *h, size_t i,
+                        struct xd_replica *out, struct xd_audited *out_found)
 {
-    struct xd_replica row = {.struct_size = sizeof row};
-    struct xd_audited r = {.struct_size = sizeof r};
+    *out = (struct xd_replica){.struct_size = sizeof *out};
+    *out_found = (struct xd_audited){.struct_size = sizeof *out_found};
+    if (h->is_shard)
+        return xd_audit_shard_replica(h->audit, h->at, h->shard, i,
+                                      out_found) == 0 &&
+               xd_manifest_shard_replica(h->manifest, h->file, h->at, h->shard,
+                                         i, out) == 0;
+    return xd_audit_replica(h->audit, h->at, i, out_found) == 0 &&
+           xd_manifest_replica(h->manifest, h->file, h->at, i, out) == 0;
+}
+
+static void put_replicas(struct json *j, const struct holder *h)
+{
+    struct xd_replica replica;
+    struct xd_audited found;
 
     json_open_array(j, "replicas");
-    for (size_t k = 0; xd_audit_replica(audit, extent, k, &r) == 0; k++) {
-        if (xd_manifest_replica(m, file, extent, k, &row) < 0)
-            break;
+    for (size_t i = 0; get_replica(h, i, &replica, &found); i++) {
         json_open_object(j, NULL);
-        put_found(j, &row, &r);
-        put_wrong(j, audit, extent, k);
+        put_url(j, replica.url);
+        put_found(j, &found);
+        put_wrong(j, h, i);
         json_close_object(j);
     }
     json_close_array(j);
 }
 
-static void put_extents(struct json *j, const struct xd_manifest *m,
-                        size_t file, const struct xd_audit *audit)
+static void put_extents(struct json *j, struct holder h)
 {
     struct xd_extent e = {.struct_size = sizeof e};
 
     json_open_array(j, "extents");
-    for (size_t i = 0; xd_manifest_extent(m, file, i, &e) == 0; i++) {
+    for (; xd_manifest_extent(h.manifest, h.file, h.at, &e) == 0; h.at++) {
         json_open_object(j, NULL);
         json_count(j, "offset", e.offset);
         json_size(j, "length", e.length);
-        put_replicas(j, m, file, i, audit);
+        put_replicas(j, &h);
         json_close_object(j);
     }
     json_close_array(j);
 }
 
-static void put_wrong_of_shard(struct json *j, const struct xd_audit *audit,
-                               size_t stripe, size_t shard, size_t replica)
+static void put_shards(struct json *j, struct holder h, size_t n)
 {
-    uint64_t begin, end;
-
-    json_open_array(j, "wrong");
-    for (size_t i = 0; xd_audit_shard_wrong(audit, stripe, shard, replica, i,
-                                            &begin, &end) == 0;
-         i++)
-        put_run(j, begin, end);
-    json_close_array(j);
-}
-
-static void put_losses(struct json *j, int n)
-{
-    char number[16];
-
-    snprintf(number, sizeof number, "%d", n);
-    json_literal(j, "losses_borne", number);
-}
-
-static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
-                      size_t stripe, size_t shard, const struct xd_audit *audit)
-{
-    struct xd_replica row = {.struct_size = sizeof row};
-    struct xd_audited r = {.struct_size = sizeof r};
-
-    json_open_object(j, NULL);
-    json_count(j, "number", shard);
-    json_bool(j, "good", xd_audit_shard_is_good(audit, stripe, shard));
-    json_open_array(j, "replicas");
-    for (size_t k = 0; xd_audit_shard_replica(audit, stripe, shard, k, &r) == 0;
-         k++) {
-        if (xd_manifest_shard_replica(m, file, stripe, shard, k, &row) < 0)
-            break;
+    json_open_array(j, "shards");
+    for (; h.shard < n; h.shard++) {
         json_open_object(j, NULL);
-        put_found(j, &row, &r);
-        put_wrong_of_shard(j, audit, stripe, shard, k);
+        json_count(j, "number", h.shard);
+        json_bool(j, "good", xd_audit_shard_is_good(h.audit, h.at, h.shard));
+        put_replicas(j, &h);
         json_close_object(j);
     }
     json_close_array(j);
-    json_close_object(j);
 }
 
-/* Nothing is known of shards if the line was down. */
-static void put_stripes(struct json *j, const struct xd_manifest *m,
-                        size_t file, const struct xd_audit *audit,
-                        bool is_line_down)
+/* Writes the stripes.  Leaves out shards if this machine has no connection,
+ * because their state is unknown then. */
+static void put_stripes(struct json *j, struct holder h, bool is_line_down)
 {
     struct xd_stripe s = {.struct_size = sizeof s};
     struct xd_audited_stripe found = {.struct_size = sizeof found};
 
+    h.is_shard = true;
     json_open_array(j, "stripes");
-    for (size_t i = 0; !is_line_down && xd_manifest_stripe(m, file, i, &s) == 0;
-         i++) {
-        xd_audit_stripe(audit, i, &found);
+    for (;
+         !is_line_down && xd_manifest_stripe(h.manifest, h.file, h.at, &s) == 0;
+         h.at++) {
+        xd_audit_stripe(h.audit, h.at, &found);
         json_open_object(j, NULL);
         json_count(j, "number", s.number);
         json_count(j, "offset", s.offset);
@@ -191,31 +182,18 @@ static void put_stripes(struct json *j, const struct xd_manifest *m,
         json_count(j, "n", s.n);
         json_count(j, "good", found.n_good);
         put_losses(j, found.n_losses);
-        json_open_array(j, "shards");
-        for (size_t k = 0; k < s.n; k++)
-            put_shard(j, m, file, i, k, audit);
-        json_close_array(j);
+        put_shards(j, h, s.n);
         json_close_object(j);
     }
     json_close_array(j);
 }
 
-static void put_restorable(struct json *j, const struct xd_audit *audit,
-                           uint64_t bytes)
-{
-    uint64_t begin, end;
+#define RESTORABLE SIZE_MAX
 
-    json_open_object(j, "restorable");
-    json_count(j, "bytes", bytes);
-    json_open_array(j, "runs");
-    for (size_t i = 0; xd_audit_restorable(audit, i, &begin, &end) == 0; i++)
-        put_run(j, begin, end);
-    json_close_array(j);
-    json_close_object(j);
-}
-
-static void put_risk(struct json *j, const char *name,
-                     const struct xd_audit *audit, size_t n_depots,
+/* Writes the ranges with `n_copies` good copies, or the ranges that only parity
+ * can restore. */
+static void put_runs(struct json *j, const char *name,
+                     const struct xd_audit *audit, size_t n_copies,
                      uint64_t bytes)
 {
     uint64_t begin, end;
@@ -223,7 +201,10 @@ static void put_risk(struct json *j, const char *name,
     json_open_object(j, name);
     json_count(j, "bytes", bytes);
     json_open_array(j, "runs");
-    for (size_t i = 0; xd_audit_at_risk(audit, n_depots, i, &begin, &end) == 0;
+    for (size_t i = 0;
+         (n_copies == RESTORABLE
+              ? xd_audit_restorable(audit, i, &begin, &end)
+              : xd_audit_at_risk(audit, n_copies, i, &begin, &end)) == 0;
          i++)
         put_run(j, begin, end);
     json_close_array(j);
@@ -249,9 +230,9 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     json_count(j, "usable", sum.n_usable);
     json_count(j, "skipped", sum.n_skipped);
     json_bool(j, "line_down", sum.is_line_down);
-    put_risk(j, "one_good_copy", audit, 1, sum.bytes_with_one);
-    put_risk(j, "no_good_copy", audit, 0, sum.bytes_with_none);
-    put_restorable(j, audit, sum.bytes_restorable);
+    put_runs(j, "one_good_copy", audit, 1, sum.bytes_with_one);
+    put_runs(j, "no_good_copy", audit, 0, sum.bytes_with_none);
+    put_runs(j, "restorable", audit, RESTORABLE, sum.bytes_restorable);
     if (sum.n_stripes > 0 && !sum.is_line_down)
         put_losses(j, sum.n_losses);
     else
@@ -260,22 +241,18 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     for (size_t i = 0; xd_audit_depot(audit, i, &d) == 0; i++)
         put_depot(j, &d);
     json_close_array(j);
-    put_extents(j, m, file, audit);
-    put_stripes(j, m, file, audit, sum.is_line_down);
+    const struct holder holder = {m, file, audit, false, 0, 0};
+    put_extents(j, holder);
+    put_stripes(j, holder, sum.is_line_down);
     json_close_object(j);
 }
 
-void check_json(const struct xd_manifest *m, size_t first,
-                struct xd_audit *const *audits, size_t n)
+void check_json_begin(struct json *j, const struct xd_manifest *m, size_t first,
+                      struct xd_audit *const *audits, size_t n)
 {
-    struct json j;
-
-    json_init(&j, stdout);
-    json_open_object(&j, NULL);
-    json_open_array(&j, "files");
+    json_begin(j, stdout);
+    json_open_array(j, "files");
     for (size_t i = 0; i < n; i++)
-        put_file(&j, m, first + i, audits[i]);
-    json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+        put_file(j, m, first + i, audits[i]);
+    json_close_array(j);
 }

@@ -13,10 +13,10 @@
 #include "common/text.h"
 #include "common/units.h"
 
-/* Where that is not known. */
+/* Width of the terminal in columns if it is unknown. */
 #define WIDTH 100
 
-/* Runs of bytes that are listed without --verbose. */
+/* Number of ranges that are listed without --verbose. */
 #define FEW 4
 
 enum check_column {
@@ -113,7 +113,7 @@ static void put_reason(const char *name, const char *verdict,
     putchar('\n');
 }
 
-/* One for each depot with which something is wrong. */
+/* Prints a line for each depot with a problem. */
 static void put_reasons(const struct xd_audit *audit)
 {
     struct xd_audited_depot d = {.struct_size = sizeof d};
@@ -123,7 +123,8 @@ static void put_reasons(const struct xd_audit *audit)
             put_reason(d.name, xd_audit_verdict_name(d.verdict), d.reason);
 }
 
-/* "  bytes 0-4095 a.example: lying: ..." of each replica. */
+/* Prints a line like "  bytes 0-4095 a.example: lying: ..." for each
+ * replica. */
 static void put_replicas(const struct xd_manifest *m, size_t file,
                          const struct xd_audit *audit)
 {
@@ -142,7 +143,8 @@ static void put_replicas(const struct xd_manifest *m, size_t file,
         }
 }
 
-/* "  shard 4 of stripe 0, b.example: dead: ..." of each replica of parity. */
+/* Prints a line like "  shard 4 of stripe 0, b.example: dead: ..." for each
+ * parity replica. */
 static void put_parity(const struct xd_manifest *m, size_t file,
                        const struct xd_audit *audit)
 {
@@ -159,7 +161,8 @@ static void put_parity(const struct xd_manifest *m, size_t file,
             }
 }
 
-/* Bytes that are lost, or are with one depot more, or only parity gives back. */
+/* Kinds of ranges: lost, lost if one more depot is lost, or restorable only by
+ * parity. */
 enum bytes { LOST, ONE_MORE, RESTORABLE };
 
 static bool get_run(const struct xd_audit *audit, enum bytes which, size_t i,
@@ -197,7 +200,8 @@ static void put_bytes(const struct args *a, const struct xd_audit *audit,
     put_runs(a, audit, which, n_runs);
 }
 
-/* Of the stripe that bears the fewest losses; stripes that lack shards are named. */
+/* Prints how many losses the weakest stripe can survive, and which stripes lack
+ * shards. */
 static void put_losses(const struct args *a, const struct xd_manifest *m,
                        size_t file, const struct xd_audit *audit,
                        const struct xd_audit_sum *sum)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found of the depots of a file, for people, on standard output. */
+/* Prints the results of xdownload check as a table. */
 #ifndef CLI_CHECK_TABLE_H
 #define CLI_CHECK_TABLE_H
 

@@ -7,11 +7,14 @@
 
 #include "common/words.h"
 
-static const char *advice_on_status(int http_status)
+static const char *advice_on_status(int http_status, bool has_login)
 {
     switch (http_status) {
     case 401:
-        return "give a login with --user NAME:PASSWORD, or --netrc";
+        return has_login ? "the server rejected this user name or password; a "
+                           "server that was not typed gets them only with "
+                           "--auth-host HOST"
+                         : "give a login with --user NAME:PASSWORD, or --netrc";
     case 403:
         return "the server refuses it: a login (--user), a cookie (--header) "
                "or the page that links to it (--referer) may be missing";
@@ -31,10 +34,10 @@ static const char *advice_on_status(int http_status)
     }
 }
 
-static const char *advice_on_network(const struct xd_error *err)
+static const char *advice_on_network(const struct xd_error *err, bool has_login)
 {
     if (err->http_status != 0)
-        return advice_on_status(err->http_status);
+        return advice_on_status(err->http_status, has_login);
     if (strstr(err->msg, "resolve host") != NULL)
         return "check the name, and whether this machine is online";
     if (err->os_errno == ECONNREFUSED)
@@ -57,7 +60,7 @@ static const char *advice_on_disk(int os_errno)
     switch (os_errno) {
     case ENOSPC:
     case EDQUOT:
-        return "make room, and give the same command again to go on";
+        return "free some space, and run the same command again to continue";
     case EACCES:
     case EPERM:
     case EROFS:
@@ -67,17 +70,14 @@ static const char *advice_on_disk(int os_errno)
     }
 }
 
-const char *advice_on(const struct xd_error *err)
+void advice_print(const struct xd_error *err, bool has_login)
 {
+    const char *advice = NULL;
+
     if (err->code == XD_E_NET)
-        return advice_on_network(err);
-    return err->code == XD_E_IO ? advice_on_disk(err->os_errno) : NULL;
-}
-
-void advice_print(const struct xd_error *err)
-{
-    const char *advice = advice_on(err);
-
+        advice = advice_on_network(err, has_login);
+    else if (err->code == XD_E_IO)
+        advice = advice_on_disk(err->os_errno);
     words_error("%s%s%s", err->msg, advice != NULL ? ": " : "",
                 advice != NULL ? advice : "");
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What to do about an error of the library, said in the words of the command. */
+/* Prints errors of the library with advice that mentions the command's
+ * options. */
 #ifndef CLI_ADVICE_H
 #define CLI_ADVICE_H
 
+#include <stdbool.h>
+
 #include <xdownload/error.h>
 
-/* Part of a sentence, to stand behind that of the error; NULL: there is none. */
-const char *advice_on(const struct xd_error *err);
-
-/* The error and that advice, on standard error. */
-void advice_print(const struct xd_error *err);
+/* Prints the error and, if known, advice on standard error.  `has_login` is
+ * true if the user gave a name and password, or a token. */
+void advice_print(const struct xd_error *err, bool has_login);
 
 #endif

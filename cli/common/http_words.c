@@ -14,8 +14,8 @@
     "abcdefghijklmnopqrstuvwxyz" \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-._~"
 
-/* Digits, as many as there are; what is too large is the largest.  False if
- * there are none. */
+/* Parses a number.  Values that are too large become UINT64_MAX.  Returns false
+ * if there are no digits. */
 static bool take_number(const char **at, uint64_t *out)
 {
     const size_t len = strspn(*at, DIGITS);
@@ -87,8 +87,8 @@ bool http_lists_tag(const char *list, const char *tag, bool weak)
     }
 }
 
-/* "NAME", "NAME:PORT", "[ADDRESS]" or "[ADDRESS]:PORT"; false if it is none of
- * these. */
+/* Splits "NAME", "NAME:PORT", "[ADDRESS]" or "[ADDRESS]:PORT".  Returns false
+ * for other forms. */
 static bool split_host(const char *host, char *name, size_t room)
 {
     const bool is_v6 = *host == '[';
@@ -103,15 +103,26 @@ static bool split_host(const char *host, char *name, size_t room)
            (*rest == ':' && rest[1 + strspn(rest + 1, DIGITS)] == '\0');
 }
 
+/* Returns true for localhost and names that end in ".localhost".  Nobody can
+ * register them, and they resolve to the loopback address (RFC 6761 section
+ * 6.3). */
+static bool is_localhost(const char *name)
+{
+    const size_t len = strlen(name), suffix = strlen(".localhost");
+
+    return strcasecmp(name, "localhost") == 0 ||
+           (len > suffix && strcasecmp(name + len - suffix, ".localhost") == 0);
+}
+
 bool http_host_is_ours(const char *host, bool loopback)
 {
-    char name[INET6_ADDRSTRLEN];
+    char name[256];
     struct in_addr v4;
     struct in6_addr v6;
 
     if (!split_host(host, name, sizeof name))
         return false;
-    if (strcasecmp(name, "localhost") == 0)
+    if (is_localhost(name))
         return true;
     if (inet_pton(AF_INET, name, &v4) == 1)
         return !loopback || ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
@@ -121,7 +132,8 @@ bool http_host_is_ours(const char *host, bool loopback)
 
 const char *http_type(const char *name)
 {
-    /* Nothing that a browser would run as ours. */
+    /* None of these types lets a browser execute the content as part of our
+     * site. */
     static const char *const types[][2] = {
         {"mp4", "video/mp4"},        {"m4v", "video/mp4"},
         {"mkv", "video/x-matroska"}, {"webm", "video/webm"},

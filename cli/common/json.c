@@ -8,7 +8,7 @@
 
 #include "common/text.h"
 
-/* As two surrogates where it takes more than four digits. */
+/* Writes \uXXXX.  A character above U+FFFF becomes two surrogates. */
 static void put_escaped(FILE *to, uint32_t rune)
 {
     if (rune < 0x10000)
@@ -27,7 +27,7 @@ static void put_string(FILE *to, const char *s)
         if (rune == '"' || rune == '\\')
             fprintf(to, "\\%c", (int)rune);
         else if (rune == 0xfffd)
-            fputs("\\ufffd", to); /* `s` may hold stray bytes instead */
+            fputs("\\ufffd", to); /* the bytes of `s` may be invalid here */
         else if (text_is_deceptive(rune))
             put_escaped(to, rune);
         else
@@ -36,7 +36,7 @@ static void put_string(FILE *to, const char *s)
     putc('"', to);
 }
 
-/* All that stands before a value. */
+/* Writes the comma and the name before a value. */
 static void lead(struct json *j, const char *name)
 {
     if (j->comma)
@@ -122,6 +122,11 @@ void json_size(struct json *j, const char *name, uint64_t bytes)
         json_count(j, name, bytes);
 }
 
+void json_positive(struct json *j, const char *name, uint64_t n)
+{
+    json_size(j, name, n > 0 ? n : XD_SIZE_UNKNOWN);
+}
+
 void json_number(struct json *j, const char *name, double x)
 {
     if (!isfinite(x)) {
@@ -130,6 +135,11 @@ void json_number(struct json *j, const char *name, double x)
     }
     lead(j, name);
     fprintf(j->to, "%.6f", x);
+}
+
+void json_time(struct json *j, const char *name, double s)
+{
+    json_number(j, name, s >= 0 ? s : (double)NAN);
 }
 
 void json_literal(struct json *j, const char *name, const char *number)
@@ -142,4 +152,16 @@ void json_end(struct json *j)
 {
     putc('\n', j->to);
     j->comma = false;
+}
+
+void json_begin(struct json *j, FILE *to)
+{
+    json_init(j, to);
+    json_open_object(j, NULL);
+}
+
+void json_finish(struct json *j)
+{
+    json_close_object(j);
+    json_end(j);
 }

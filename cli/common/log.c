@@ -5,27 +5,8 @@
 
 #include "common/text.h"
 
-void log_init(struct log *l, bool quiet, bool verbose)
-{
-    *l = (struct log){.most = quiet     ? XD_LOG_ERROR
-                              : verbose ? XD_LOG_INFO
-                                        : XD_LOG_WARN};
-    pthread_mutex_init(&l->lock, NULL);
-}
-
-void log_forward(struct log *l, xd_log_fn *function, void *user)
-{
-    l->forward = function;
-    l->forward_user = user;
-}
-
-void log_fini(struct log *l)
-{
-    log_take(l, NULL);
-    pthread_mutex_destroy(&l->lock);
-}
-
-void log_print(void *user, enum xd_log_level level, const char *line)
+/* Collects a line.  This is an xd_log_fn, which any thread may call. */
+static void print_line(void *user, enum xd_log_level level, const char *line)
 {
     struct log *l = user;
 
@@ -42,6 +23,29 @@ void log_print(void *user, enum xd_log_level level, const char *line)
         putc('\n', l->lines);
     }
     pthread_mutex_unlock(&l->lock);
+}
+
+void log_init(struct log *l, struct xd_options *o, bool quiet, bool verbose)
+{
+    *l = (struct log){.most = quiet     ? XD_LOG_ERROR
+                              : verbose ? XD_LOG_INFO
+                                        : XD_LOG_WARN,
+                      .options = o};
+    pthread_mutex_init(&l->lock, NULL);
+    xd_options_set_log(o, print_line, l);
+}
+
+void log_forward(struct log *l, xd_log_fn *function, void *user)
+{
+    l->forward = function;
+    l->forward_user = user;
+}
+
+void log_fini(struct log *l)
+{
+    xd_options_set_log(l->options, NULL, NULL);
+    log_take(l, NULL);
+    pthread_mutex_destroy(&l->lock);
 }
 
 void log_take(struct log *l, FILE *to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines that other threads have to say, kept until there is a place for them
- * on the screen.
+ * Collects log lines from other threads until they can be printed without
+ * disturbing the display.
  */
 #ifndef CLI_LOG_H
 #define CLI_LOG_H
@@ -14,28 +14,28 @@
 #include <xdownload/options.h>
 
 struct log {
-    enum xd_log_level most; /* constant: what is above it is not said */
-    xd_log_fn *forward;     /* constant: is given all lines; or NULL */
+    enum xd_log_level most; /* constant: lines above this level are dropped */
+    xd_log_fn *forward;     /* constant: also gets all lines; or NULL */
     void *forward_user;
+    struct xd_options *options; /* constant */
     pthread_mutex_t lock;
-    /* Guarded by lock. */
-    FILE *lines; /* a memory stream, or NULL: nothing was said */
+    /* guarded by lock */
+    FILE *lines; /* a memory stream; NULL: no lines yet */
     char *text;
     size_t len;
 };
 
-/* Errors alone if `quiet`; what goes on, too, if `verbose`. */
-void log_init(struct log *l, bool quiet, bool verbose);
+/* Sets the log function of the options until log_fini().  Call log_fini() after
+ * everything that was created with the options has ended.  Keeps only errors if
+ * `quiet` is true, and also details if `verbose` is true. */
+void log_init(struct log *l, struct xd_options *o, bool quiet, bool verbose);
 void log_fini(struct log *l);
 
-/* All lines are given to `function` as well, whatever their level; to be called
- * before there are any. */
+/* Also passes all lines of any level to `function`.  Call it before the first
+ * line is logged. */
 void log_forward(struct log *l, xd_log_fn *function, void *user);
 
-/* The xd_log_fn; `user` is the struct log. */
-void log_print(void *user, enum xd_log_level level, const char *line);
-
-/* Move what was said so far to `to`. */
+/* Writes the collected lines to `to` and forgets them. */
 void log_take(struct log *l, FILE *to);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CLI_MOMENT_H
 #define CLI_MOMENT_H
 
-/* Seconds since some moment in the past. */
+/* Returns seconds since an arbitrary moment. */
 double moment_s(void);
 
 #endif

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#define LONGEST 40 /* names of options are shorter */
+#define LONGEST 40 /* longer than the name of any option */
 
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* How many letters are to be inserted, removed, replaced or exchanged with
- * their neighbour to make one of the other. */
+/* Returns the Damerau-Levenshtein distance: the number of letters to insert,
+ * remove, replace or swap. */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
     size_t d[LONGEST + 1][LONGEST + 1];
@@ -31,7 +31,7 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
     return d[n][m];
 }
 
-/* One letter in three may be wrong. */
+/* The limit allows one wrong letter in three. */
 void nearest_init(struct nearest *n, const char *word, size_t len)
 {
     *n = (struct nearest){.word = word, .len = len};

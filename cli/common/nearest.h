@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The name that was meant by one that was mistyped.  Pure.
+ * Finds the name that is most similar to a mistyped word, for suggestions.
+ * Pure.
  */
 #ifndef CLI_NEAREST_H
 #define CLI_NEAREST_H
@@ -8,15 +9,17 @@
 #include <stddef.h>
 
 struct nearest {
-    const char *word; /* as typed, of this length */
+    const char *word; /* the word as the user typed it */
     size_t len;
-    const char *name; /* so far, or NULL: none is near */
-    size_t distance;  /* of it; while there is none, one too many */
+    const char *name; /* best name so far; NULL: no name is similar enough */
+    /* distance of `name`; if NULL, the largest allowed distance + 1 */
+    size_t distance;
 };
 
 void nearest_init(struct nearest *n, const char *word, size_t len);
 
-/* `name`, which outlives *n, may be it.  Of equally near ones the first is. */
+/* Compares `name` with the word.  `name` must outlive *n.  If several names are
+ * equally near, the first is kept. */
 void nearest_consider(struct nearest *n, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One word for what came of a request. */
+/* The outcome of a request as one word. */
 #ifndef CLI_OUTCOME_H
 #define CLI_OUTCOME_H
 
@@ -7,9 +7,9 @@
 
 #define OUTCOME_SIZE 16
 
-/* "ok", "redundant" (another request had delivered all of it before),
- * "canceled", or the name of the error code in small letters.  Returns
- * `out`. */
+/* Writes the outcome to `out` and returns `out`: "ok", "redundant" (another
+ * request had already delivered all of its bytes), "canceled", or the name of
+ * the error code in lower case. */
 const char *outcome_name(char out[OUTCOME_SIZE],
                          const struct xd_fetch_record *r);
 

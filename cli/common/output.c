@@ -10,8 +10,8 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* "/dev/fd/3", as shells write it: the descriptor, which is not opened anew;
- * or -1. */
+/* Returns the descriptor for a path like "/dev/fd/3", which must not be opened
+ * again.  Returns -1 for other paths. */
 static int named_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};

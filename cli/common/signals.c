@@ -14,7 +14,8 @@ static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
 
 static volatile sig_atomic_t count, sent, stop_came;
 static struct sigaction before[N_WATCHED];
-static volatile sig_atomic_t once; /* the second one ends us */
+/* whether the second signal ends the process */
+static volatile sig_atomic_t once;
 static const char *volatile last_words;
 
 static void set_usual(int sig)
@@ -25,7 +26,8 @@ static void set_usual(int sig)
     sigaction(sig, &usual, NULL);
 }
 
-/* The second one.  Its usual effect comes when this returns. */
+/* Handles the second signal.  The signal's default action follows when this
+ * function returns. */
 static void end_at_once(int sig)
 {
     const char *words = last_words;
@@ -59,7 +61,8 @@ static void note(int sig, siginfo_t *info, void *context)
 
 static void watch(int sig)
 {
-    /* Calls go on, for it is a flag that is looked at ten times a second. */
+    /* SA_RESTART: interrupted calls continue; the flag is checked ten times a
+     * second. */
     struct sigaction act = {.sa_sigaction = note,
                             .sa_flags = SA_RESTART | SA_SIGINFO};
 

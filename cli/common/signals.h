@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ctrl-C and its like, noticed while a download runs.
+ * Handles Ctrl-C and similar signals while a download runs.
  *
- * Between signals_watch() and signals_restore() the first SIGINT, SIGTERM or
- * SIGHUP is only noted; a second one has its usual effect, for the impatient.
- * Ctrl-Z (SIGTSTP) is noted too, so that the screen can be left in order.  A
- * signal that was ignored stays so (nohup, jobs in the background).
+ * Between signals_watch() and signals_restore(), the first SIGINT, SIGTERM or
+ * SIGHUP is only recorded.  A second signal ends the process as usual.  Ctrl-Z
+ * (SIGTSTP) is also recorded, so that the screen can be cleared before the
+ * process stops.  Signals that were ignored stay ignored (nohup, background
+ * jobs).
  */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
@@ -15,26 +16,29 @@
 void signals_watch(void);
 void signals_restore(void);
 
-/* Like signals_watch(), but signals are only noted: for a command that must end a
- * child first. */
+/* Like signals_watch(), but the second signal is also only recorded.  Use it in
+ * a command that must end a child process first. */
 void signals_watch_each(void);
 
-/* What is written to standard error before the second one ends the command, to
- * leave the screen in order; it lives for ever.  NULL: nothing. */
+/* Sets a text that restores the screen.  It is written to standard error before
+ * a second signal ends the process.  It must stay valid forever.  NULL: no
+ * text. */
 void signals_last_words(const char *words);
 
-/* Whether one that ends the command has come, ever. */
+/* Returns whether a terminating signal has arrived at any time. */
 bool signals_came(void);
 
-/* How many of these; SIGNALS_MANY stands for more too. */
+/* Returns the number of such signals, at most SIGNALS_MANY. */
 #define SIGNALS_MANY 100
 int signals_count(void);
 
-/* The last that a process sent, once, or 0.  What a terminal sends has reached
- * every process that runs in it. */
+/* Returns the last signal that another process has sent, and forgets it; 0 if
+ * there is none.  Signals from the terminal are not returned, because the child
+ * processes have received them too. */
 int signals_take_sent(void);
 
-/* Whether it is to stop, and has not yet; and stop, until it is continued. */
+/* stop_came() returns whether Ctrl-Z was pressed; stop() stops the process
+ * until it is continued. */
 bool signals_stop_came(void);
 void signals_stop(void);
 

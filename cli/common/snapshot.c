@@ -7,7 +7,7 @@
 
 #include "common/moment.h"
 
-/* Depots are not looked at in all but one of so many parts of the time. */
+/* Reading depot states takes at most 1 / IDLE_SHARE of the time. */
 #define IDLE_SHARE 50
 
 void snapshot_init(struct snapshot *s)
@@ -49,7 +49,8 @@ bool snapshot_reserve(struct snapshot *s, size_t n)
     return true;
 }
 
-/* Few errors are new since the last snapshot. */
+/* Copies an error, unless it is the same as in the last snapshot, as most
+ * errors are. */
 static void take_error(struct snapshot_depot *depot, const struct xd_error *err)
 {
     if (depot->error != NULL && err->code != XD_OK &&
@@ -102,11 +103,12 @@ void snapshot_take(struct snapshot *s, struct xd_download *d)
     take_depots(s, d);
 }
 
-/* So many are looked at behind the first that has not ended; no more than 64 are
- * in flight at a time. */
+/* Number of files to examine after the first unfinished file.  At most 64 files
+ * are in flight at a time. */
 #define FILES_AHEAD 128
 
-/* False: there is no such file, or it has not ended. */
+/* Counts the file if it has ended.  Returns false if it has not ended or does
+ * not exist. */
 static bool take_ended(struct xd_download *d, size_t i,
                        struct xd_file_progress *p, size_t *ended,
                        size_t *failed)
@@ -127,7 +129,8 @@ static void add_in_flight(struct snapshot_files *f, const char *path)
         sprintf(f->in_flight + len, "%s%s", len > 0 ? ", " : "", path);
 }
 
-/* Each file is passed by once, and a few are looked at each time. */
+/* Updates the counts of files.  Files before the first unfinished one are not
+ * examined again, so each call examines only a few. */
 static void take_files(struct snapshot_files *f, struct xd_download *d)
 {
     struct xd_file_progress p = {.struct_size = sizeof p};
@@ -166,7 +169,7 @@ const char *snapshot_state(enum xd_depot_state state)
     case XD_DEPOT_FAILED:
         return "failed";
     }
-    return "unknown"; /* to a newer library it means something */
+    return "unknown"; /* a state that only a newer library knows */
 }
 
 #define WAITED_SECONDS 1.0

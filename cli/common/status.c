@@ -31,5 +31,5 @@ int status_of(int code)
     case XD_E_UNUSED_:
         return STATUS_FAILED;
     }
-    return STATUS_FAILED; /* a code of a newer library */
+    return STATUS_FAILED; /* a code that only a newer library knows */
 }

@@ -3,7 +3,8 @@
 
 #include "common/text.h"
 
-#define LEAST_FIRST 12 /* columns for a name that is still recognised by */
+/* width in columns that a name needs to be recognizable */
+#define LEAST_FIRST 12
 
 static unsigned column_of_rank(const struct table *t, unsigned rank)
 {
@@ -20,7 +21,8 @@ void table_init(struct table *t, const struct table_column *columns, unsigned n,
     *t = (struct table){columns, n, width < 50 ? 1 : 2, 0, {false}};
     unsigned used = 0;
 
-    /* A column for which there is no room gives its place to no lesser one. */
+    /* Stop at the first column that does not fit.  Otherwise a less important
+     * column could be shown instead. */
     for (unsigned rank = 0; rank < n; rank++) {
         const unsigned i = column_of_rank(t, rank);
         const unsigned more = t->gap + columns[i].width;
@@ -31,7 +33,7 @@ void table_init(struct table *t, const struct table_column *columns, unsigned n,
     }
     const unsigned room = width > used ? width - used : 0;
     if (longest < LEAST_FIRST)
-        longest = LEAST_FIRST; /* its title needs room too */
+        longest = LEAST_FIRST; /* room for its title */
     t->first_width = room < longest ? room : longest;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table whose first column takes the room that the others leave, and whose
- * other columns are left out one by one where there is no room.  Pure.
+ * Formats a table.  The first column gets the remaining width.  If there is not
+ * enough room, other columns are left out one by one.  Pure.
  */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
@@ -9,14 +9,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define TABLE_COLUMNS 6 /* beside the first */
+#define TABLE_COLUMNS 6 /* without the first column */
 #define TABLE_CELL 32
 
 struct table_column {
     const char *title;
     unsigned width;
-    unsigned rank; /* 0 stays longest; each has its own, below n */
-    bool to_left;  /* words; numbers stand to the right */
+    /* The column with rank 0 is left out last.  Ranks are unique and below
+     * n. */
+    unsigned rank;
+    /* true: left-aligned, for words; false: right-aligned, for numbers */
+    bool to_left;
 };
 
 struct table {
@@ -25,12 +28,12 @@ struct table {
     bool shown[TABLE_COLUMNS];
 };
 
-/* Decide what is shown in `width` columns, where the longest first cell takes
- * `longest`.  `columns` must outlive the table. */
+/* Decides which columns fit into `width`.  `longest` is the width of the
+ * longest cell in the first column.  `columns` must outlive the table. */
 void table_init(struct table *t, const struct table_column *columns, unsigned n,
                 unsigned width, unsigned longest);
 
-/* A line each.  Cells of columns that are not shown are passed over. */
+/* Print one line.  Cells of columns that are left out are ignored. */
 void table_put_titles(const struct table *t, FILE *to, const char *first);
 void table_put_row(const struct table *t, FILE *to, const char *first,
                    char cells[][TABLE_CELL]);

@@ -5,8 +5,9 @@
 
 #define REPLACEMENT 0xfffd
 
-/* How many bytes follow a first byte, and the least rune that needs them:
- * longer forms of a short rune are not UTF-8. */
+/* Returns how many bytes follow the first byte of a UTF-8 character.  *least is
+ * the smallest code point that needs that many; smaller ones are overlong, and
+ * therefore invalid. */
 static int follow_of(unsigned char first, uint32_t *least)
 {
     if (first >= 0xc2 && first <= 0xdf) {
@@ -48,8 +49,8 @@ size_t text_rune(const char *s, uint32_t *out_rune)
     return (size_t)follow + 1;
 }
 
-/* The same characters as xd_is_deceptive() of lib/base/unicode.c has, which
- * knows why. */
+/* Has the same list of characters as xd_is_deceptive() in lib/base/unicode.c,
+ * which explains them. */
 bool text_is_deceptive(uint32_t rune)
 {
     static const struct {
@@ -70,7 +71,8 @@ bool text_is_deceptive(uint32_t rune)
     return (rune & 0xfffe) == 0xfffe;
 }
 
-/* Two for all that may be wide: a line may come out short, never too long. */
+/* Returns two columns for every character that may be wide.  So a line may
+ * become too short, but never too long. */
 static unsigned columns_of(uint32_t rune)
 {
     return rune < 0x1100 || rune == REPLACEMENT || text_is_deceptive(rune) ? 1
@@ -144,7 +146,7 @@ void text_put_fit(FILE *to, const char *s, unsigned columns, bool pad)
 {
     const unsigned all = text_columns(s);
     const bool fits = all <= columns;
-    /* The ~ stands for the columns from head_end to tail_begin. */
+    /* "~" replaces the columns from head_end to tail_begin */
     const unsigned room = columns > 0 ? columns - 1 : 0;
     const unsigned head_end = fits ? all : room - room / 2;
     const unsigned tail_begin = fits ? all : all - room / 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text from outside, made fit to be shown: manifests, depots and file names
- * are hostile, and a terminal obeys what it is sent.  Pure.
+ * Makes untrusted text safe to display.  Manifests, responses of depots and
+ * file names may contain control sequences.  Pure.
  */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
@@ -11,35 +11,37 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The character that `s` begins with, into *out_rune: U+FFFD where it is not
- * UTF-8.  Returns the bytes it takes, 0 at the end of the string. */
+/* Decodes the first character of `s` to *out_rune, which is U+FFFD if it is not
+ * valid UTF-8.  Returns the length of the character in bytes; 0 at the end of
+ * the string. */
 size_t text_rune(const char *s, uint32_t *out_rune);
 
-/* Whether people do not see it, or a terminal obeys it: controls, changes of
- * direction, characters without a shape. */
+/* Returns whether a character is invisible or controls the terminal.  These are
+ * control characters, changes of direction, and characters without a glyph. */
 bool text_is_deceptive(uint32_t rune);
 
-/* `s` with every such character as '?'. */
+/* Prints `s` with '?' in place of deceptive characters. */
 void text_put(FILE *to, const char *s);
 
-/* The login in a URL, "name:password", which begins at the place returned;
- * *out_len is 0 if it has none.  In a word without a scheme, as of a URL whose
- * scheme was forgotten, only what has a password is a login. */
+/* Returns the position of the login ("name:password") in a URL.  *out_len is
+ * its length, or 0 if there is no login.  In a word without a scheme, a login
+ * counts only if it has a password. */
 size_t text_login(const char *url, size_t *out_len);
 
-#define TEXT_URL_SIZE 8200 /* the longest URL that the library hands out */
+#define TEXT_URL_SIZE 8200 /* room for the longest URL from the library */
 
-/* The URL without the password, for people; in `out`, which is returned. */
+/* Writes the URL without its password to `out`, and returns `out`. */
 const char *text_without_password(char out[TEXT_URL_SIZE], const char *url);
 
-/* Its host and port, without a login; in `out`, which is returned. */
+/* Writes the host and port, without a login, to `out`, and returns `out`. */
 const char *text_host(char out[TEXT_URL_SIZE], const char *url);
 
-/* How many columns that takes on a terminal, at most. */
+/* Returns the largest number of terminal columns that the text may take. */
 unsigned text_columns(const char *s);
 
-/* The same in at most `columns`: what is too long has a ~ for its middle, what
- * is too short is filled up with spaces if `pad`. */
+/* Prints the text in at most `columns` columns.  If it is too long, "~"
+ * replaces its middle.  If `pad` is true, a short text is filled up with
+ * spaces. */
 void text_put_fit(FILE *to, const char *s, unsigned columns, bool pad);
 
 #endif

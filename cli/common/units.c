@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* `bytes` in the unit that leaves less than 1024 of it. */
+/* Divides `bytes` by the largest unit for which the result is at least 1. */
 static double scale(double bytes, size_t *out_unit)
 {
     size_t unit = 0;
 
-    /* What would be printed as 1024.0 belongs to the next unit. */
+    /* 1023.95 would be printed as 1024.0, so it gets the next unit */
     for (; bytes >= 1023.95 && unit < 6; unit++)
         bytes /= 1024;
     *out_unit = unit;
@@ -60,7 +60,7 @@ char *units_rate_short(char out[UNITS_SIZE], double bytes_per_s)
     return put_short(out, bytes_per_s, "/s");
 }
 
-/* A time that a person would call "for ever", or no number at all. */
+/* Returns true if the time is too long to display, or is not a number. */
 static int is_endless(double seconds)
 {
     return !(seconds >= 0 && seconds < 365 * 86400.0);
@@ -124,7 +124,7 @@ unsigned units_percent(uint64_t part, uint64_t whole)
 {
     if (part >= whole)
         return 100;
-    /* In floating point 1e18 of 1e18 + 1 would be all of it. */
+    /* floating point would round 1e18 of 1e18 + 1 to 100 percent */
     return whole > UINT64_MAX / 100 ? (unsigned)(part / (whole / 100 + 1))
                                     : (unsigned)(part * 100 / whole);
 }

@@ -8,9 +8,12 @@
 #include "common/status.h"
 #include "common/text.h"
 
-#define WARNINGS 10 /* a manifest of 10000 bad URLs is reported briefly */
+/* Limit of warnings.  A manifest with 10,000 bad URLs must not flood the
+ * terminal. */
+#define WARNINGS 10
 
-/* The end of a URL in a sentence, whose mark behind it is no part of it. */
+/* Returns the end of a URL in a sentence.  Punctuation after the URL does not
+ * belong to it. */
 static char *end_of_url(char *url)
 {
     char *end = url + strcspn(url, " ");
@@ -18,8 +21,8 @@ static char *end_of_url(char *url)
     return end > url && strchr(":,;", end[-1]) != NULL ? end - 1 : end;
 }
 
-/* Of a word "name:password@host", as of a URL without its scheme, the host
- * remains. */
+/* Replaces words like "name:password@host", which are URLs without a scheme, by
+ * the host. */
 static void hide_logins(char *line)
 {
     for (char *word = line; *word != '\0';) {
@@ -38,7 +41,7 @@ static void hide_logins(char *line)
     }
 }
 
-/* Take user names, passwords and queries out of all URLs. */
+/* Removes user names, passwords and queries from all URLs. */
 static void hide_secrets(char *line)
 {
     for (char *at = line; (at = strstr(at, "://")) != NULL;) {
@@ -60,7 +63,7 @@ static void print(const char *head, const char *format, va_list args)
 
 static void print(const char *head, const char *format, va_list args)
 {
-    char line[5000]; /* a sentence and the longest path name */
+    char line[5000]; /* enough for a sentence and the longest path */
 
     vsnprintf(line, sizeof line, format, args);
     hide_secrets(line);
@@ -79,7 +82,8 @@ void words_error(const char *format, ...)
     va_end(args);
 }
 
-static const char *command = ""; /* that was given, whose help is named */
+/* the subcommand, for the hint about its help */
+static const char *command = "";
 
 void words_set_command(const char *name)
 {

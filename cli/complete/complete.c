@@ -7,19 +7,20 @@
 
 #include <xdownload/options.h>
 
+#include "args/commands.h"
 #include "args/grammar.h"
 #include "args/help.h"
 #include "args/options.h"
 #include "common/status.h"
 
-#define FILES "/" /* names of files may stand there */
+#define FILES "/" /* tells the shell to offer file names */
 
-/* What is being typed. */
+/* The word being typed. */
 struct typed {
-    const char
-        *before; /* of the word, what stays: "--name=", of so many bytes, */
+    /* the first n_before bytes, such as "--name=", stay as they are */
+    const char *before;
     size_t n_before;
-    const char *word; /* and the rest of it */
+    const char *word; /* the rest of the word, which a candidate replaces */
 };
 
 static void put(const struct typed *t, const char *candidate, size_t len,
@@ -31,50 +32,18 @@ static void put(const struct typed *t, const char *candidate, size_t len,
            end, sentence[0] != '\0' ? "\t" : "", sentence);
 }
 
-/* The length of the word that a list like "a, b or c" goes on with; 0: what
- * stands there is more than a word, and the text is no such list. */
-static size_t listed_word(const char *text, size_t *out_step)
-{
-    const size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
-
-    if (text[len] == '\0')
-        *out_step = len;
-    else if (strncmp(text + len, ", ", 2) == 0)
-        *out_step = len + 2;
-    else if (strncmp(text + len, " or ", 4) == 0)
-        *out_step = len + 4;
-    else
-        return 0;
-    return len;
-}
-
 static bool is_list(const char *text)
 {
     size_t n = 0, step = 0;
 
     for (; *text != '\0'; text += step, n++)
-        if (listed_word(text, &step) == 0)
+        if (options_listed(text, &step) == 0)
             return false;
     return n > 1;
 }
 
-/* The text that says what the value may be. */
-static const char *range_of(const struct option_row *row)
-{
-    struct xd_option_info info = {.struct_size = sizeof info};
-    const char *range = row->sentence;
-
-    if (row->id == OPTION_LIBRARY) {
-        for (size_t i = 0; xd_option_info(i, &info) == 0; i++)
-            if (strcmp(info.name, row->name) == 0)
-                return info.range != NULL ? info.range : "";
-    }
-    for (const char *s = range; (s = strstr(s, ": ")) != NULL;)
-        range = s += 2;
-    return range;
-}
-
-/* "auto" of "0 to 1000000, or auto"; or NULL. */
+/* Returns the last word of a range, such as "auto" in "0 to 1000000, or auto",
+ * or NULL. */
 static const char *last_word(const char *range)
 {
     const char *word = NULL;
@@ -82,16 +51,15 @@ static const char *last_word(const char *range)
 
     for (const char *s = range; (s = strstr(s, ", or ")) != NULL;)
         word = s += strlen(", or ");
-    return word != NULL && listed_word(word, &step) == strlen(word) ? word
-                                                                    : NULL;
+    return word != NULL && options_listed(word, &step) == strlen(word) ? word
+                                                                       : NULL;
 }
 
 static bool takes_file(const struct option_row *row, const char *range)
 {
     return strstr(row->argument, "FILE") != NULL ||
            strstr(row->argument, "DIR") != NULL ||
-           strstr(range, "the name of ") != NULL ||
-           row->id == OPTION_CHECKSUM || row->id == OPTION_VIRTUAL;
+           strstr(range, "the name of ") != NULL;
 }
 
 static void put_listed(const struct typed *t, const char *range)
@@ -99,11 +67,11 @@ static void put_listed(const struct typed *t, const char *range)
     size_t step = 0;
 
     for (; *range != '\0'; range += step)
-        put(t, range, listed_word(range, &step), "", "");
+        put(t, range, options_listed(range, &step), "", "");
 }
 
-/* Behind what of the word ends with `len` bytes. */
-static struct typed behind(const struct typed *t, size_t len)
+/* Returns the typed word without its first `len` bytes. */
+static struct typed without_first(const struct typed *t, size_t len)
 {
     return t->n_before > 0
                ? (struct typed){t->before, t->n_before + len, t->word + len}
@@ -113,13 +81,14 @@ static struct typed behind(const struct typed *t, size_t len)
 static void put_values(const struct grammar *g, const struct typed *t,
                        const struct option_row *row)
 {
-    const char *range = range_of(row), *comma = strrchr(t->word, ',');
+    const char *range = row->range != NULL ? row->range : "",
+               *comma = strrchr(t->word, ',');
     const char *word = last_word(range);
 
     if (is_list(range)) {
         const bool has_more = comma != NULL && g->command == COMMAND_BENCH;
         const struct typed rest =
-            behind(t, has_more ? (size_t)(comma + 1 - t->word) : 0);
+            without_first(t, has_more ? (size_t)(comma + 1 - t->word) : 0);
         put_listed(&rest, range);
         return;
     }
@@ -129,16 +98,16 @@ static void put_values(const struct grammar *g, const struct typed *t,
         puts(FILES);
 }
 
-/* "NAME=VALUE" */
+/* Prints candidates for "NAME=VALUE". */
 static void put_setting(const struct grammar *g, const struct typed *t)
 {
     struct xd_option_info info = {.struct_size = sizeof info};
     const size_t len = strcspn(t->word, "=");
-    const struct typed value = behind(t, len + 1);
+    const struct typed value = without_first(t, len + 1);
 
     for (size_t i = 0; xd_option_info(i, &info) == 0; i++) {
         const struct option_row row = {
-            .id = OPTION_LIBRARY, .name = info.name, .argument = info.argument};
+            .name = info.name, .argument = info.argument, .range = info.range};
         if (t->word[len] == '\0')
             put(t, info.name, strlen(info.name), "=", info.sentence);
         else if (strlen(info.name) == len && info.argument != NULL &&
@@ -158,9 +127,9 @@ static void put_topics(const struct typed *t)
 static void put_wanted(const struct grammar *g, const struct typed *t,
                        const struct option_row *row)
 {
-    if (row->id == OPTION_HELP)
+    if (row->kind == OPTION_HELP)
         put_topics(t);
-    else if (row->id == OPTION_SET)
+    else if (row->kind == OPTION_SETTING)
         put_setting(g, t);
     else
         put_values(g, t, row);
@@ -175,7 +144,6 @@ static void put_options(const struct grammar *g, const char *word)
             g->rows[i].sentence);
 }
 
-/* Also by the name that it has in another program. */
 static const struct option_row *row_named(const struct grammar *g,
                                           const char *name, size_t len)
 {
@@ -188,10 +156,10 @@ static const struct option_row *row_named(const struct grammar *g,
 
 static bool takes_word(const struct option_row *row)
 {
-    return row != NULL && (row->argument != NULL || row->id == OPTION_HELP);
+    return row != NULL && (row->argument != NULL || row->kind == OPTION_HELP);
 }
 
-/* The option whose value is the word behind this one, or NULL. */
+/* Returns the option whose value is the word after this one, or NULL. */
 static const struct option_row *wants_next(const struct grammar *g,
                                            const char *word)
 {
@@ -207,13 +175,14 @@ static const struct option_row *wants_next(const struct grammar *g,
         row = grammar_row(g, (unsigned char)*word);
         if (row == NULL)
             return NULL;
-        if (takes_word(row)) /* in this word, if anything is left of it */
+        /* the value is the rest of this word, or the next word */
+        if (takes_word(row))
             return word[1] == '\0' ? row : NULL;
     }
     return NULL;
 }
 
-/* The last word, where options may stand. */
+/* Prints candidates for the last word, which may be an option. */
 static void put_last(const struct grammar *g, const char *word, bool is_first)
 {
     const char *equals = strchr(word, '=');
@@ -231,23 +200,23 @@ static void put_last(const struct grammar *g, const char *word, bool is_first)
         put_options(g, word);
         return;
     }
-    for (unsigned c = COMMAND_GET; is_first && grammar_name(c)[0] != '\0';
-         c *= 2)
-        put(&t, grammar_name(c), strlen(grammar_name(c)), "", "");
+    const struct command_row *c;
+    for (size_t i = 0; is_first && (c = commands_at(i)) != NULL; i++)
+        put(&t, c->name, strlen(c->name), "", "");
     puts(FILES);
 }
 
 int complete_print(int n, char **words)
 {
-    const enum command named = n > 1 ? grammar_command(words[0]) : 0;
+    const struct command_row *named = n > 1 ? commands_named(words[0]) : NULL;
     const struct option_row *wanting = NULL;
     bool only_files = false;
     struct grammar g;
 
     if (n < 1)
         return STATUS_USAGE;
-    grammar_init(&g, named != 0 ? named : COMMAND_GET);
-    for (int i = named != 0; i < n - 1; i++) {
+    grammar_init(&g, named != NULL ? named->command : COMMAND_GET);
+    for (int i = named != NULL; i < n - 1; i++) {
         if (wanting == NULL && strcmp(words[i], "--") == 0)
             only_files = true;
         wanting =

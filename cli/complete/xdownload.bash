@@ -1,21 +1,25 @@
 # Completion for bash: the command itself knows what may stand there.
 _xdownload()
 {
-    local words=() word files= kept=
-    # bash cuts --name=value in three, and name=value too.
+    local words=() word last= files= kept= n=0
+    # bash cuts --name=value in three, and name=value too.  An index of -1 would be an
+    # error where there are no words yet, and in bash 4.2 always.
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
-        if [[ $word == = && ${words[-1]-} == --* ]]; then
+        if [[ $word == = && $last == --* ]]; then
             continue
-        elif [[ ${words[-1]-} == [!-]*= || ${words[-1]+$word} == = ]]; then
-            words[-1]+=$word
+        elif [[ $last == [!-]*= || ($n != 0 && $word == =) ]]; then
+            last+=$word
+            words[n - 1]=$last
         else
-            words+=("$word")
+            last=$word
+            words[n++]=$last
         fi
     done
-    if [[ ${words[-1]} == [!-]*=* ]]; then
-        kept=${words[-1]%"${words[-1]##*=}"}
+    if [[ $last == [!-]*=* ]]; then
+        kept=${last%"${last##*=}"}
     elif [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
-        words+=('')
+        last=
+        words[n++]=
     fi
 
     COMPREPLY=()
@@ -33,7 +37,7 @@ _xdownload()
     else
         compopt -o filenames
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY \
-            < <(compgen -f -- "${words[-1]}")
+            < <(compgen -f -- "$last")
     fi
 }
 complete -F _xdownload xdownload

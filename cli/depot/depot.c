@@ -15,26 +15,30 @@
 #include "depot/depot_answer.h"
 #include "http/listener.h"
 
-#define TICK_NS \
-    100000000 /* between two looks for a signal, and for idle files */
+/* nanoseconds between checks for signals and idle files */
+#define TICK_NS 100000000
 
-/* Each takes 50 KiB. */
+/* Limits of connections in total and per client address.  A connection takes 50
+ * KiB. */
 #define CONNECTIONS_MAX 2000
 #define CONNECTIONS_EACH 500
 
-/* Descriptors for all that is no connection: files, above all. */
+/* Number of descriptors for everything except connections, including served
+ * files. */
 #define DESCRIPTORS_ELSE (FILES_MOST + 100)
 
-/* A client that takes nothing for so long has gone. */
+/* A client that accepts no data for this many seconds is considered gone. */
 #define ANSWERING_S 120
 
-/* They send from memory, and seldom wait. */
+/* The threads send from memory and rarely wait, so a few are enough. */
 #define THREADS 4
 
-/* More would be sent late, and would not be what is in memory then. */
+/* Limit of unsent bytes in a socket.  If there were more, the client would
+ * request later chunks when they may no longer be in memory. */
 #define UNSENT_MOST (128 << 10)
 
-/* As many connections as the system allows descriptors for, if that is asked. */
+/* Raises the limit of descriptors if possible.  Returns the number of
+ * connections that the limit allows. */
 static unsigned most_connections(void)
 {
     const rlim_t wanted = CONNECTIONS_MAX + DESCRIPTORS_ELSE;
@@ -66,7 +70,8 @@ static void wait_for_signal(struct depot *d)
     }
 }
 
-/* The program that started us reads on when the line is there. */
+/* Prints the URL on standard output.  Programs that start this command wait for
+ * this line. */
 static bool print_url(const struct depot *d, const struct args *a,
                       const char *authority)
 {

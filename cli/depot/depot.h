@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload depot: the files of a folder, served to a crowd.
+ * xdownload depot: serves the files of a folder to many clients.
  */
 #ifndef CLI_DEPOT_H
 #define CLI_DEPOT_H
 
 #include "args/args.h"
 
-/* Until a signal comes.  Returns a status. */
+/* Serves files until a signal arrives.  Returns a status. */
 int depot_serve(const struct args *a);
 
 #endif

@@ -15,10 +15,11 @@
 
 #define ID_DIGITS 16
 
-/* Ids of clients have it clear, those of connections set. */
+/* This bit is set in IDs that are made from connections, and clear in IDs that
+ * clients send. */
 #define OF_CONNECTION ((uint64_t)1 << 63)
 
-/* Which client it is: by what it says, or by its connection. */
+/* Returns the ID that the client sent, or else an ID for its connection. */
 static uint64_t client_id(const struct http_request *r)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
@@ -30,7 +31,8 @@ static uint64_t client_id(const struct http_request *r)
     return strtoull(said, NULL, 16) & ~OF_CONNECTION;
 }
 
-/* The first 64 bits of an address of IPv6 are those of a network. */
+/* Returns a number that identifies the client's host: its IPv4 address, or the
+ * first 64 bits of its IPv6 address, which identify a network. */
 static uint64_t host_of(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *i =
@@ -49,17 +51,17 @@ static uint64_t host_of(struct MHD_Connection *c)
     return host;
 }
 
-/* A request of a client for a file. */
+/* A request for a file. */
 struct asked {
     struct stream_of of;
     struct answer_file f;
     enum http_range kind;
     uint64_t begin, end;
-    char next[60]; /* the header; "": none */
+    char next[60]; /* value of the header DEPOT_NEXT, or "" */
 };
 
-/* The client is known from now on, with what it asks for here, and what it is best
- * sent after that. */
+/* Registers the client and the range that it has requested.  Finds the range
+ * that it should request next. */
 static void enter_client(struct asked *a, const struct http_request *r)
 {
     struct depot_file *file = a->of.file;
@@ -79,7 +81,8 @@ static void enter_client(struct asked *a, const struct http_request *r)
     pthread_mutex_unlock(&a->of.files->lock);
 }
 
-/* Nothing is sent of the file. */
+/* Releases the client and the file because nothing will be sent.  Removes the
+ * record of the requested range. */
 static void leave(const struct asked *a)
 {
     pthread_mutex_lock(&a->of.files->lock);
@@ -92,7 +95,7 @@ static void leave(const struct asked *a)
     pthread_mutex_unlock(&a->of.files->lock);
 }
 
-/* The file, or the part of it that is asked for. */
+/* Responds with the file or with the requested range. */
 static struct answer answer_bytes(const struct asked *a,
                                   const struct http_request *r)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `depot` answers to a request: files of its folder, and a page about them.
+ * Responses of xdownload depot: the files of its folder, and a status page.
  *
- * Threads: the connection's.
+ * Threads: call these functions on the thread of the connection.
  */
 #ifndef CLI_DEPOT_ANSWER_H
 #define CLI_DEPOT_ANSWER_H
@@ -10,11 +10,11 @@
 #include "depot/files.h"
 #include "http/server.h"
 
-/* In a request: 16 hexadecimal digits that tell one download of a client from others,
- * whatever its connections. */
+/* Request header with 16 hexadecimal digits.  They identify a download across
+ * all its connections. */
 #define DEPOT_CLIENT "Xd-Client"
 
-/* In an answer: the range of the file that the client is best sent next. */
+/* Response header: the range that the client should request next. */
 #define DEPOT_NEXT "Xd-Next"
 
 struct depot {
@@ -22,7 +22,7 @@ struct depot {
     char root[100]; /* "/" or "/TOKEN/" */
 };
 
-/* `user` is the depot. */
+/* Responds to a request.  `user` is the struct depot. */
 struct answer depot_answer(void *user, const struct http_request *r);
 
 #endif

@@ -11,19 +11,19 @@
 #include "depot/depot_answer.h"
 #include "http/page.h"
 
-/* Of a file, taken at one moment. */
+/* The statistics of one file. */
 struct standing {
-    char *name; /* a copy; NULL: out of memory */
+    char *name; /* a copy; NULL: memory ran out */
     uint64_t size, disk_bytes, sent;
     bool has_region;
     struct xd_circus_state state;
 };
 
-/* Of all. */
+/* The statistics of all files. */
 struct standings {
     struct standing files[FILES_MOST];
     size_t n;
-    uint64_t disk_bytes, sent; /* of files that were closed, too */
+    uint64_t disk_bytes, sent; /* sums, including files that were closed */
     unsigned n_clients;
 };
 
@@ -41,7 +41,8 @@ static struct standing look_locked(struct depot_file *file)
     return s;
 }
 
-/* NULL without memory; to release with free_standings(). */
+/* Returns the statistics, which the caller releases with free_standings(), or
+ * NULL if memory runs out. */
 static struct standings *look(struct depot_files *f)
 {
     struct standings *all = calloc(1, sizeof *all);
@@ -71,7 +72,8 @@ static void free_standings(struct standings *all)
     free(all);
 }
 
-/* Bytes of the disk for each that was sent; NaN: none was. */
+/* Returns the number of bytes read from disk per byte sent; NAN if no bytes
+ * were sent. */
 static double ratio(uint64_t disk_bytes, uint64_t sent)
 {
     return sent > 0 ? (double)disk_bytes / (double)sent : (double)NAN;
@@ -115,8 +117,7 @@ void depot_json_put(FILE *to, struct depot *d, const struct http_server *s)
 
     if (all == NULL)
         return;
-    json_init(&j, to);
-    json_open_object(&j, NULL);
+    json_begin(&j, to);
     json_count(&j, "connections", http_server_connections(s));
     json_count(&j, "clients", all->n_clients);
     put_traffic(&j, all->disk_bytes, all->sent);
@@ -124,8 +125,7 @@ void depot_json_put(FILE *to, struct depot *d, const struct http_server *s)
     for (size_t i = 0; i < all->n; i++)
         put_file(&j, &all->files[i]);
     json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+    json_finish(&j);
     free_standings(all);
 }
 

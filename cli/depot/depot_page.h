@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a depot stands: its files that are being served, their clients, and what was
- * read from disks for what was sent; as a page for people, and as JSON.
+ * Writes the status of a depot as a page or as JSON: the files being served,
+ * their clients, and the bytes read from disks compared to the bytes sent.
  *
  * Threads: any.
  */

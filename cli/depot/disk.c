@@ -9,14 +9,15 @@
 
 #include "depot/disk_queue.h"
 
-/* Devices that have a reader of their own; the files of others share the last. */
+/* Limit of devices with a reader of their own.  Files on further devices share
+ * the last reader. */
 #define DISKS_MOST 8
 
-/* No smaller than the system's, where it matters. */
+/* The page size of most kernels, in bytes. */
 #define PAGE ((uint64_t)4096)
 
 struct recent {
-    uint64_t serial, chunk; /* serial 0: none */
+    uint64_t serial, chunk; /* serial 0: unused */
     uint64_t used;
 };
 
@@ -24,13 +25,14 @@ struct disk {
     struct disks *all;
     dev_t dev;
     pthread_t thread;
-    pthread_cond_t work_ready; /* the thread: something is to be read */
-    unsigned char *memory;     /* what is read goes through it: a chunk */
+    pthread_cond_t work_ready; /* wakes the reader */
+    /* buffer for one chunk; its contents are discarded */
+    unsigned char *memory;
 
-    /* Guarded by the lock. */
+    /* guarded by the lock */
     struct disk_file *files;
     struct disk_queue queue;
-    struct recent *recent; /* n_recent of them */
+    struct recent *recent; /* array of n_recent elements */
     uint64_t n_uses;
 };
 
@@ -38,10 +40,10 @@ struct disks {
     pthread_mutex_t *lock;
     unsigned n_recent;
 
-    /* Guarded by the lock. */
+    /* guarded by the lock */
     struct disk *disks[DISKS_MOST];
     size_t n;
-    uint64_t n_files; /* ever */
+    uint64_t n_files; /* number of files added so far */
     bool is_over;
 };
 
@@ -50,7 +52,7 @@ static uint64_t n_chunks(const struct disk_file *f)
     return (f->size + DISK_CHUNK - 1) / DISK_CHUNK;
 }
 
-/* The place of a chunk among those in memory, or NULL. */
+/* Returns the entry of a chunk that is thought to be in memory, or NULL. */
 static struct recent *find_locked(const struct disk_file *f, uint64_t chunk)
 {
     struct recent *r = f->disk->recent;
@@ -78,7 +80,8 @@ void disk_forget_locked(struct disk_file *f, uint64_t chunk)
         *r = (struct recent){0};
 }
 
-/* In the place of what was not used for the longest time. */
+/* Notes that a chunk is in memory.  Its entry replaces the least recently used
+ * entry. */
 static void note_locked(const struct disk_file *f, uint64_t chunk)
 {
     struct disk *d = f->disk;
@@ -96,7 +99,7 @@ static void note_locked(const struct disk_file *f, uint64_t chunk)
 static void resume_all(struct disk_wait *w)
 {
     while (w != NULL) {
-        struct disk_wait *next = w->next; /* it may be gone once resumed */
+        struct disk_wait *next = w->next; /* resume() may free `w` */
         w->resume(w->user);
         w = next;
     }
@@ -112,7 +115,7 @@ static void resume_waiting_locked(struct disk *d, const struct disk_file *f,
     pthread_mutex_lock(d->all->lock);
 }
 
-/* It cannot be read. */
+/* Resumes `w` because its bytes cannot be read. */
 static void fail_locked(struct disk *d, struct disk_wait *w)
 {
     disk_queue_remove(&d->queue, w);
@@ -122,7 +125,7 @@ static void fail_locked(struct disk *d, struct disk_wait *w)
     pthread_mutex_lock(d->all->lock);
 }
 
-/* Bytes of one chunk. */
+/* A range inside one chunk. */
 struct part {
     uint64_t begin, end;
 };
@@ -135,7 +138,8 @@ static struct part whole_chunk(const struct disk_file *f, uint64_t chunk)
         begin, begin + DISK_CHUNK < f->size ? begin + DISK_CHUNK : f->size};
 }
 
-/* What is waited for, in pages, which are what the system reads. */
+/* Returns the requested range, extended to whole pages, because the kernel
+ * reads whole pages. */
 static struct part part_of(const struct disk_wait *w)
 {
     const struct part whole = whole_chunk(w->file, w->at / DISK_CHUNK);
@@ -145,8 +149,8 @@ static struct part part_of(const struct disk_wait *w)
                          end < whole.end ? end : whole.end};
 }
 
-/* Into the memory of the system.  Returns where it ends: before the end of the part if
- * that cannot be read. */
+/* Reads a range into the page cache.  Returns the end of the bytes that could
+ * be read. */
 static uint64_t read_part(struct disk *d, const struct disk_file *f,
                           struct part p)
 {
@@ -162,7 +166,9 @@ static uint64_t read_part(struct disk *d, const struct disk_file *f,
     return at;
 }
 
-/* Likewise, unless it is there: then all of the chunk is. */
+/* Reads a range, unless its chunk is thought to be in the page cache.  Returns
+ * the end of the bytes that are in memory: in that case the end of the
+ * chunk. */
 static uint64_t have_locked(struct disk *d, struct disk_file *f, struct part p)
 {
     const uint64_t chunk = p.begin / DISK_CHUNK;
@@ -179,8 +185,8 @@ static uint64_t have_locked(struct disk *d, struct disk_file *f, struct part p)
     return end;
 }
 
-/* What is to be read ahead of a file begins with a chunk that is not there, if
- * with any. */
+/* Skips chunks that are in memory already.  Returns whether the file has chunks
+ * left to read ahead. */
 static bool is_to_read_ahead_locked(struct disk_file *f)
 {
     while (f->n_ahead > 0 &&
@@ -191,8 +197,8 @@ static bool is_to_read_ahead_locked(struct disk_file *f)
     return f->n_ahead > 0;
 }
 
-/* Of what is to be read ahead, the chunks from this one on that follow each other, the
- * one before `end` at most. */
+/* Reads ahead consecutive chunks, from `chunk` up to but not including
+ * `end`. */
 static void read_ahead_locked(struct disk *d, struct disk_file *f,
                               uint64_t chunk, uint64_t end)
 {
@@ -202,13 +208,14 @@ static void read_ahead_locked(struct disk *d, struct disk_file *f,
         const struct part p = whole_chunk(f, chunk);
         const uint64_t to = have_locked(d, f, p);
         if (to < p.end)
-            f->n_ahead = 0; /* what waits for it finds out */
+            f->n_ahead = 0; /* a request for these bytes will find the reason */
         resume_waiting_locked(d, f, p.begin, to);
     }
 }
 
-/* What is waited for comes with the rest of its chunk if that is to be read ahead.
- * Where one byte of a chunk cannot be read others still are, for themselves. */
+/* Reads the bytes that `w` waits for.  Also reads the rest of the chunk if it
+ * should be read ahead.  If a part of a chunk is unreadable, other parts can
+ * still be read separately. */
 static void read_waited_locked(struct disk *d, struct disk_wait *w)
 {
     struct disk_file *f = w->file;
@@ -228,9 +235,10 @@ static void read_waited_locked(struct disk *d, struct disk_wait *w)
         fail_locked(d, w);
 }
 
-/* What is waited for, and then what is to be read ahead behind it: the arm is there.
- * Not what is asked for meanwhile: a fast client at the front would let nothing else be
- * read. */
+/* Reads the bytes that `w` waits for.  Then continues with reading ahead,
+ * because the disk's head is at the right place.  Ignores reads that are
+ * requested meanwhile.  Otherwise a fast client at the front would keep all
+ * others waiting. */
 static void read_for_locked(struct disk *d, struct disk_wait *w)
 {
     struct disk_file *f = w->file;
@@ -242,7 +250,8 @@ static void read_for_locked(struct disk *d, struct disk_wait *w)
     f->is_being_read = false;
 }
 
-/* False: there is nothing. */
+/* Reads ahead for one file.  Returns false if there is nothing to read
+ * ahead. */
 static bool read_something_ahead_locked(struct disk *d)
 {
     struct disk_file *f = d->files;
@@ -257,7 +266,7 @@ static bool read_something_ahead_locked(struct disk *d)
     return true;
 }
 
-static void *read_on(void *arg)
+static void *reader_main(void *arg)
 {
     struct disk *d = arg;
 
@@ -286,14 +295,15 @@ struct disks *disks_new(pthread_mutex_t *lock, unsigned n_recent)
     return d;
 }
 
-/* The thread leaves signals to the one that looks for them. */
+/* Starts the thread with all signals blocked, because the main thread handles
+ * signals. */
 static bool start(struct disk *d)
 {
     sigset_t all, before;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int rc = pthread_create(&d->thread, NULL, read_on, d);
+    const int rc = pthread_create(&d->thread, NULL, reader_main, d);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc == 0;
 }
@@ -342,8 +352,8 @@ bool disk_enter_locked(struct disks *d, struct disk_file *f, dev_t dev)
     f->serial = ++d->n_files;
     f->next = f->disk->files;
     f->disk->files = f;
-    /* The system is not to guess what comes next: it sees many positions of one
-     * descriptor. */
+    /* Turn off the kernel's read-ahead, because the file is read at many
+     * positions through one descriptor. */
 #ifdef POSIX_FADV_RANDOM
     (void)posix_fadvise(f->fd, 0, 0, POSIX_FADV_RANDOM);
 #endif

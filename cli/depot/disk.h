@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads files into the memory of the system, so that threads which send them need
- * not wait for a disk: one read at a time from each disk, in chunks, and several
- * in a row where a file is read ahead.
+ * Reads files into the page cache, so that sending threads need not wait for a
+ * disk.  Each disk does one read at a time.  A read is one chunk, or several
+ * consecutive chunks when reading ahead.
  *
- *     thread of a pool        disk_has()? ---- yes ---> sends from memory
- *                                 | no                     | it is not there
+ *     sending thread          disk_has()? ---- yes ---> sends from memory
+ *                                 | no                     | not in memory
  *                             disk_want() <---------- disk_forget()
- *                                 |                the connection is suspended
+ *                                 |                connection is suspended
  *     reader, one per disk    reads the bytes ---> resume()
  *
- * Chunks that were read lately count as in memory until the thread that sends finds
- * that the system has dropped them.
+ * A chunk that was read recently is thought to be in memory, until a sending
+ * thread finds that the kernel has dropped it.
  *
- * Threads: any; functions that end in _locked, with the lock of disks_new() held.
+ * Threads: any.  Call functions named _locked with the lock of disks_new()
+ * held.
  */
 #ifndef CLI_DISK_H
 #define CLI_DISK_H
@@ -28,53 +29,60 @@
 
 struct disks;
 struct disk;
-struct disk_wait; /* disk_queue.h */
+struct disk_wait; /* see disk_queue.h */
 
-/* A file on a disk.  All but the first fields are the disk's. */
+/* A file on a disk.  The caller sets the first two fields.  The other fields
+ * are private to the disk. */
 struct disk_file {
     int fd;
     uint64_t size;
     struct disk *disk;
 
-    /* Guarded by the lock. */
-    uint64_t serial;         /* of all files that there were */
-    uint64_t ahead, n_ahead; /* chunks that are to be read before they are
-                                    asked for, from the first */
-    uint64_t bytes;          /* that were read of it */
+    /* guarded by the lock */
+    uint64_t serial; /* unique number of the file */
+    /* first chunk to read ahead, and number of chunks */
+    uint64_t ahead, n_ahead;
+    uint64_t bytes; /* bytes read from the disk */
     bool is_being_read;
-    struct disk_file *next; /* of its disk */
+    struct disk_file *next; /* next file on the same disk */
 };
 
-/* `n_recent` chunks at least count as in memory, for each disk; `lock` guards what
- * is read, and lives until disks_free().  NULL without memory. */
+/* Creates the readers.  For each disk, at least `n_recent` chunks are thought
+ * to be in memory.  `lock` guards the state of the readers and must live until
+ * disks_free().  Returns NULL if memory runs out. */
 struct disks *disks_new(pthread_mutex_t *lock, unsigned n_recent);
 
-/* Nothing is read any more: all that waits is resumed as if it could not be read,
- * and so is, at once, what comes later. */
+/* Stops reading.  All waiting reads, and all later ones, are resumed as if
+ * their bytes could not be read. */
 void disks_end(struct disks *d);
 
-/* After disks_end(), and when all files have left.  NULL does nothing. */
+/* Call it after disks_end(), when all files were removed.  NULL: does
+ * nothing. */
 void disks_free(struct disks *d);
 
-/* A file of the device `dev`, whose `fd` and `size` are set.  False without memory
- * or threads, and after disks_end(). */
+/* Adds a file on the device `dev`.  The caller has set `fd` and `size`.
+ * Returns false if memory or threads run out, or after disks_end(). */
 bool disk_enter_locked(struct disks *d, struct disk_file *f, dev_t dev);
 
-/* Nothing waits for it, and it is not being read. */
+/* Removes a file.  No read may be waiting for the file, and it must not be read
+ * at the moment. */
 void disk_leave_locked(struct disk_file *f);
 
-/* Whether the chunk is in memory, and counts as used now. */
+/* Returns whether the chunk is thought to be in memory, and marks it as
+ * used. */
 bool disk_has_locked(struct disk_file *f, uint64_t chunk);
 
-/* Have `n` chunks from this one on read, when nothing waits for others; if the one
- * behind the first is not there yet, so that reads are long. */
+/* Requests that `n` chunks, starting with this one, are read when no other
+ * reads are waiting.  Does nothing if the second chunk is in memory, so that
+ * reads are long. */
 void disk_read_ahead_locked(struct disk_file *f, uint64_t chunk, uint64_t n);
 
-/* It is not in memory after all. */
+/* Records that the chunk is not in memory after all. */
 void disk_forget_locked(struct disk_file *f, uint64_t chunk);
 
-/* Have the bytes read, and be resumed.  Ownership: `w` is the caller's, and lives
- * until then.  Without the lock. */
+/* Requests bytes to be read.  Afterwards, resume() is called.  Call this
+ * without the lock.  Ownership: `w` is the caller's and must live until
+ * resume() is called. */
 void disk_want(struct disks *d, struct disk_wait *w);
 
 #endif

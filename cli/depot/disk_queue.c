@@ -4,10 +4,12 @@
 #include <stddef.h>
 
 /*
- * Turns are numbers of what waits: of its host among hosts, and of its client among
- * those of the host.  The next of a host, or client, comes after its last; one of which
- * nothing waits begins with the turn that it is.  Which of its clients has a turn of a
- * host is seen when it comes.
+ * Gives a read its turns, which are numbers.  host_turn orders the reads of
+ * different hosts, and client_turn orders the reads of one host's clients.  A
+ * new read gets the turn after the last waiting read of its host or client.  If
+ * its host or client has no waiting reads, it gets the lowest turn in the
+ * queue.  When the turn of a host comes, the client turns decide which of its
+ * reads is served.
  */
 static void give_turns(const struct disk_queue *q, struct disk_wait *w)
 {
@@ -55,7 +57,10 @@ struct disk_wait *disk_queue_next(struct disk_queue *q)
         if (w->client.host == first->client.host &&
             w->client_turn < next->client_turn)
             next = w;
-    if (next != first) { /* the turn of the host is that of another of it */
+    if (next !=
+        /* another client of this host goes first, so the two reads swap
+         * turns */
+        first) {
         const uint64_t turn = first->host_turn;
         first->host_turn = next->host_turn;
         next->host_turn = turn;

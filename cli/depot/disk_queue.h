@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What waits for bytes of a disk.
+ * The queue of reads for a disk.
  *
- * Each host has its turn at the disk, in its turn each of its clients, and of a client
- * what it has asked for first: more connections, or ids, do not get a host more
- * of it than another one.
+ * Hosts take turns at the disk.  The clients of a host take turns when it is
+ * the host's turn.  The requests of a client are served in order.  So a host
+ * does not get a larger share by opening more connections or by using more IDs.
  *
  * Threads: one at a time.
  */
@@ -16,52 +16,56 @@
 
 struct disk_file;
 
-/* Numbers that tell clients apart, and the hosts that they are on. */
+/* Identifies a client and its host. */
 struct depot_client {
     uint64_t host, id;
 };
 
-/* What waits for bytes of a chunk. */
+/* A waiting read, inside one chunk. */
 struct disk_wait {
     struct disk_file *file;
     struct depot_client client;
 
-    /* The next byte that is sent, and what is asked for behind it, in that chunk;
-     * is_whole: the rest of the chunk is likely to be asked for, and is read too. */
+    /* The next byte to send, and the end of the request in this chunk.  If
+     * is_whole is true, the client will probably request the rest of the chunk,
+     * so the rest is read too. */
     uint64_t at, end;
     bool is_whole;
 
-    /* Called once, without the lock, by any thread. */
+    /* Called once, without the lock, on any thread. */
     void (*resume)(void *user);
     void *user;
 
-    /* When it is resumed: up to here they are in memory; `at`: they cannot be read. */
+    /* Set before resume(): all bytes before this position are in memory.  Equal
+     * to `at` if the bytes are unreadable. */
     uint64_t ready;
 
-    /* The queue's. */
+    /* Private to the queue. */
     uint64_t host_turn, client_turn;
     struct disk_wait *next;
 };
 
-/* Zeroed, it is empty. */
+/* A zeroed struct is an empty queue. */
 struct disk_queue {
     struct disk_wait *first;
 };
 
 void disk_queue_put(struct disk_queue *q, struct disk_wait *w);
 
-/* The one whose turn it is, which stays in the queue; NULL: it is empty. */
+/* Returns the read whose turn it is, without removing it; NULL if the queue is
+ * empty. */
 struct disk_wait *disk_queue_next(struct disk_queue *q);
 
 void disk_queue_remove(struct disk_queue *q, struct disk_wait *w);
 
-/* Remove those that wait for a byte of the file from `begin` to before `end`; up to there
- * it is in memory.  Returns a list of them. */
+/* Removes and returns, as a list, the reads whose next byte is in [begin, end)
+ * of the file.  Call it when these bytes are in memory. */
 struct disk_wait *disk_queue_take(struct disk_queue *q,
                                   const struct disk_file *f, uint64_t begin,
                                   uint64_t end);
 
-/* Remove all; nothing more can be read.  Returns a list of them. */
+/* Removes and returns all reads, as a list, because nothing more will be
+ * read. */
 struct disk_wait *disk_queue_take_all(struct disk_queue *q);
 
 #endif

@@ -16,16 +16,18 @@
 #include "common/words.h"
 #include "depot/tree.h"
 
-/* Clients of all files together, each in 9 KiB at most. */
+/* Limit of clients of all files together.  A client takes up to 9 KiB. */
 #define KNOWN_MOST 4096
 
 _Static_assert(FILES_OF_CLIENT < FILES_OF_HOST && FILES_OF_HOST < FILES_MOST,
                "one client, or host, must not hold all places");
 
-/* Chunks that count as in memory beside an active region. */
+/* Number of chunks, in addition to the active region, that are thought to be in
+ * memory. */
 #define RECENT_MORE 128
 
-/* After a change a second one within the same second would have the same date. */
+/* A file that changed less than this many seconds ago gets no Last-Modified
+ * date, because another change in the same second would have the same date. */
 #define SETTLED_S 2
 
 uint64_t files_now(void)
@@ -50,7 +52,8 @@ int files_init(struct depot_files *f, const char *folder, uint64_t active)
     return STATUS_LOCAL;
 }
 
-/* Returns its descriptor, which is the caller's: closing it may take its time. */
+/* Removes a file from the array.  Returns its descriptor.  The caller closes
+ * it, because closing may block. */
 static int remove_locked(struct depot_files *f, struct depot_file *file)
 {
     const int fd = file->io.fd;
@@ -76,18 +79,35 @@ void files_fini(struct depot_files *f)
     pthread_mutex_destroy(&f->lock);
 }
 
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Compares sizes and modification times.  A program can set back the
+ * modification time. */
+static bool looks_the_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_size == b->st_size && is_same_time(a->st_mtim, b->st_mtim);
+}
+
+/* Also compares the inodes and their change times, which cannot be set back. */
 static bool is_same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-           a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+           looks_the_same(a, b) && is_same_time(a->st_ctim, b->st_ctim);
 }
 
 bool files_is_unchanged(const struct depot_file *file)
 {
     struct stat now;
 
-    return fstat(file->io.fd, &now) == 0 && is_same(&file->is, &now);
+    if (fstat(file->io.fd, &now) != 0)
+        return false;
+    /* Unlinking or replacing a file changes the change time of the old inode,
+     * but not its content, so running requests may continue. */
+    return is_same(&file->is, &now) ||
+           (now.st_nlink == 0 && looks_the_same(&file->is, &now));
 }
 
 static struct depot_file *find_locked(struct depot_files *f,
@@ -104,8 +124,9 @@ static bool is_idle_locked(const struct depot_file *file)
     return file->name != NULL && file->n_users == 0 && !file->io.is_being_read;
 }
 
-/* One that is free, or was not used for the longest time, of which *out_fd is to be
- * closed; NULL: all are in use. */
+/* Returns a free element, or the least recently used idle element.  In the
+ * second case, the caller must close *out_fd.  Returns NULL if all elements are
+ * in use. */
 static struct depot_file *make_place_locked(struct depot_files *f, int *out_fd)
 {
     struct depot_file *found = NULL;
@@ -138,8 +159,9 @@ void files_close_idle(struct depot_files *f, uint64_t now_us)
         close(closed[--n]);
 }
 
-/* Whether one more file may be in use for it: requests that are never read to their end
- * would else take all places.  What others use as well may be in use for them by now. */
+/* Returns whether the client may use one more file.  Without this limit, a
+ * client could occupy all elements with requests that it never reads to their
+ * end.  Files shared with other hosts do not count. */
 static bool may_take_place_locked(const struct depot_files *f,
                                   const struct depot_client *c)
 {
@@ -174,13 +196,15 @@ static void describe(struct depot_file *file)
                                    "Thu", "Fri", "Sat"};
     static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    const struct timespec at = file->is.st_mtim;
+    const struct timespec at = file->is.st_mtim, changed = file->is.st_ctim;
     struct tm t;
 
-    snprintf(file->etag, sizeof file->etag, "\"%llx-%llx-%llx.%lx\"",
+    snprintf(file->etag, sizeof file->etag, "\"%llx-%llx-%llx.%lx-%llx.%lx\"",
              (unsigned long long)file->is.st_ino,
              (unsigned long long)file->is.st_size,
-             (unsigned long long)at.tv_sec, (unsigned long)at.tv_nsec);
+             (unsigned long long)at.tv_sec, (unsigned long)at.tv_nsec,
+             (unsigned long long)changed.tv_sec,
+             (unsigned long)changed.tv_nsec);
     if (gmtime_r(&at.tv_sec, &t) == NULL)
         return;
     snprintf(file->modified, sizeof file->modified,
@@ -196,7 +220,8 @@ const char *files_modified(const struct depot_file *file)
                : NULL;
 }
 
-/* A file that fits into the active region is in memory altogether. */
+/* Creates the circus of a file (circus.h), unless the whole file
+ * fits into the active region. */
 static bool begin_circus(const struct depot_files *f, struct depot_file *file)
 {
     const struct xd_circus_rules rules = {.struct_size = sizeof rules,
@@ -207,7 +232,7 @@ static bool begin_circus(const struct depot_files *f, struct depot_file *file)
            xd_circus_new(&file->circus, file->io.size, &rules, NULL) == 0;
 }
 
-/* Takes over `fd` if it succeeds. */
+/* Fills in a new element.  On success, takes ownership of `fd`. */
 static bool open_locked(struct depot_files *f, struct depot_file *file, int fd,
                         const struct stat *is, const char *path)
 {
@@ -225,8 +250,8 @@ static bool open_locked(struct depot_files *f, struct depot_file *file, int fd,
     return false;
 }
 
-/* The file behind *fd, entered; NULL: there is no place.  *fd is what is to be closed
- * then, or -1. */
+/* Finds or opens the file of *fd.  Returns NULL if there is no room.  *fd
+ * becomes the descriptor that the caller must close, or -1. */
 static struct depot_file *enter_locked(struct depot_files *f, int *fd,
                                        const struct stat *is, const char *path,
                                        const struct depot_client *c)
@@ -242,7 +267,9 @@ static struct depot_file *enter_locked(struct depot_files *f, int *fd,
             return NULL;
         if (!open_locked(f, file, *fd, is, path)) {
             if (closed >= 0)
-                close(closed); /* without memory: it may hold up others */
+                /* memory ran out, so do not care that close() may block
+                 * others */
+                close(closed);
             return NULL;
         }
         *fd = closed;
@@ -252,8 +279,8 @@ static struct depot_file *enter_locked(struct depot_files *f, int *fd,
     return file;
 }
 
-/* Why there is no descriptor of it: a file that cannot be opened now is not one that is
- * not there, which clients would give up. */
+/* Returns the HTTP status for an error.  It is 503 for temporary errors,
+ * because clients give up after 404. */
 static unsigned status_without(int os_errno)
 {
     return os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files of a folder that are being served, or were lately: at most FILES_MOST,
- * each open once for all its clients, with what they have got of it.  A file that
- * has changed is another one.
+ * The open files of a folder, at most FILES_MOST.  A file is opened once for
+ * all its clients, and its struct tracks what they have received.  A modified
+ * file counts as a new file.
  *
- * Threads: any; functions that end in _locked, and fields that are guarded, with the
- * lock held.
+ * Threads: any.  Functions named _locked, and guarded fields, require the lock.
  */
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
@@ -24,98 +23,101 @@
 
 #define FILES_MOST 256
 
-/* Of these, for files that one host, or one client, was the first to ask for. */
+/* Limits for files that were first requested by one host, or by one client. */
 #define FILES_OF_HOST (FILES_MOST / 2)
 #define FILES_OF_CLIENT (FILES_MOST / 8)
 
-/* Microseconds for which a file without requests stays open: as long as its clients are
- * known. */
+/* Time in microseconds for which an unused file stays open.  Its clients are
+ * remembered for the same time. */
 #define FILES_IDLE_US 30000000
 
-/* Requests of a file of which it is known where they ended. */
+/* Number of ended requests that are remembered for each file. */
 #define FILES_ROWS 128
 
-/* Bytes that were asked for one after the other. */
+/* A series of requests for consecutive ranges: its end, and its total length in
+ * bytes. */
 struct depot_row {
     uint64_t end, bytes;
 };
 
 struct depot_file {
-    /* Constant while it is entered. */
-    char *name; /* as it was first asked for; NULL: none is here */
+    /* Constant while the file has users. */
+    char *name; /* path as first requested; NULL: unused element */
     struct stat is;
-    char etag[64];     /* with its quotes */
-    char modified[40]; /* as Last-Modified has it; "": there is no such date */
+    char etag[128];    /* including the quotes */
+    char modified[40]; /* Last-Modified; "": none */
     struct disk_file io;
 
-    /* Guarded by the lock. */
-    struct xd_circus *circus; /* NULL: all of it fits into the active region */
-    struct depot_client opener; /* the first of those that use it now, */
-    bool is_shared;             /* another client has joined, */
-    bool is_of_many;            /* from another host */
+    /* guarded by the lock */
+    /* NULL: the whole file fits into the active region */
+    struct xd_circus *circus;
+    struct depot_client opener; /* the first of its current users */
+    bool is_shared;             /* whether another client also uses the file */
+    bool is_of_many; /* whether clients of several hosts use the file */
     unsigned n_users;
-    uint64_t used;    /* the table's uses, at the last one */
-    uint64_t left_at; /* the time of that */
-    uint64_t sent;    /* bytes */
+    uint64_t used;    /* value of n_uses at its last use */
+    uint64_t left_at; /* time of its last use */
+    uint64_t sent;    /* number of bytes sent */
     struct depot_row rows[FILES_ROWS];
-    unsigned n_rows; /* ever */
+    unsigned n_rows; /* number of all rows so far */
 };
 
 struct depot_files {
-    /* Constant after init(). */
+    /* constant after files_init() */
     int folder;
-    uint64_t active; /* bytes of the active region */
+    uint64_t active; /* size of the active region in bytes */
     struct disks *disks;
     struct xd_circus_pool *pool;
 
     pthread_mutex_t lock;
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct depot_file files[FILES_MOST];
     uint64_t n_uses;
-    uint64_t disk_bytes, sent; /* of files that were closed */
+    uint64_t disk_bytes, sent; /* sums of closed files */
 };
 
-/* Returns 0, or a status after the reason was said. */
+/* Returns 0; after a failure, prints the error and returns the exit status. */
 int files_init(struct depot_files *f, const char *folder, uint64_t active);
 
-/* When nothing is entered, and disks_end() was called.  What files_init() has
- * refused does nothing. */
+/* Call it when no file is in use, after disks_end().  Does nothing if
+ * files_init() failed. */
 void files_fini(struct depot_files *f);
 
 /*
- * The file of this path for a client, to be left with files_leave_locked().
- * Errors: NULL; *out_status is 404, or 503 if too many others are being served, of all
- *         or of this client.
- * Blocks: as long as the system looks for it.
+ * Opens the file at this path for a client, until files_leave_locked().
+ * Errors: returns NULL.  *out_status is 404, or 503 if too many other files are
+ * in use, in total or by this client.
+ * Blocks: while the file system looks up the path.
  */
 struct depot_file *files_enter(struct depot_files *f, const char *path,
                                const struct depot_client *c,
                                unsigned *out_status);
 void files_leave_locked(struct depot_files *f, struct depot_file *file);
 
-/* Close those that were not used for long; to be called now and then.
- * Blocks: as long as the system closes them, without the lock. */
+/* Closes files that were unused for FILES_IDLE_US.  Call it every few seconds.
+ * Blocks: while the files are closed, without the lock. */
 void files_close_idle(struct depot_files *f, uint64_t now_us);
 
-/* Its date as Last-Modified has it; NULL: it was changed just now, and another change
- * would not show in the second. */
+/* Returns the Last-Modified date.  Returns NULL if the file changed within the
+ * last seconds, because another change could have the same date. */
 const char *files_modified(const struct depot_file *file);
 
-/* How many bytes were asked for up to `begin`, by requests that follow each other; and
- * up to `end`, as one of them has ended there. */
+/* row() returns how many bytes were requested in a series of consecutive ranges
+ * that ends at `begin`.  end_row() records that a request ended at `end`. */
 uint64_t files_row_locked(const struct depot_file *file, uint64_t begin);
 void files_end_row_locked(struct depot_file *file, uint64_t end,
                           uint64_t bytes);
 
-/* Whether it is still what it was when it was opened. */
+/* Returns true if the file still has the content that it had when opened. */
 bool files_is_unchanged(const struct depot_file *file);
 
-/* The client `id` of it, to leave with xd_circus_leave(); NULL: it is known no
- * more than that it asks, and gets what it asks for. */
+/* Returns the entry of client `id` in the circus of the file; release it with
+ * xd_circus_leave().  Returns NULL if the client is not tracked.  It then gets
+ * only what it requests. */
 struct xd_circus_client *files_client_locked(struct depot_file *file,
                                              uint64_t id);
 
-/* Microseconds of the monotonic clock. */
+/* Returns the monotonic clock in microseconds. */
 uint64_t files_now(void);
 
 #endif

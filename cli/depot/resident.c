@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* preadv2, mincore, where there are such things */
+#define _GNU_SOURCE /* for preadv2() and mincore() */
 #include "depot/resident.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 #define PAGES_MOST 64
 
-/* How many of the bytes lie in pages that are in memory, one after the other.  Of the
- * files of others the system says that all are. */
+/* Returns the number of consecutive bytes in memory, starting at `at`.  For
+ * files of other users, the kernel claims that all bytes are in memory. */
 static size_t count_resident(int fd, size_t n, uint64_t at)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

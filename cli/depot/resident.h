@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads what is in the memory of the system, and nothing that it would have to get from
- * a disk.
+ * Reads bytes only if they are in the page cache, never from a disk.
  *
  * Threads: any.
  */
@@ -14,10 +13,10 @@
 #include <sys/types.h>
 
 /*
- * As pread(), of up to `n` bytes.  Where the system tells neither to read nor to look in
- * memory alone, of some file systems to others than the owner of a file, it waits for
- * the disk.
- * Errors: -1 and EAGAIN if the first byte is not in memory.
+ * Like pread(), for up to `n` bytes.  Some systems and file systems cannot tell
+ * which bytes are in memory, or tell this only to the owner of the file.  Then
+ * this function may wait for the disk.
+ * Errors: -1 with EAGAIN if the first byte is not in memory.
  */
 ssize_t resident_read(int fd, void *to, size_t n, uint64_t at);
 

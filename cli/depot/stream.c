@@ -10,37 +10,40 @@
 #include "depot/disk_queue.h"
 #include "depot/resident.h"
 
-/* What is sent at a time, and the memory for it, one for each connection. */
+/* Number of bytes sent at a time.  The buffer of each connection has the same
+ * size. */
 #define PORTION ((size_t)32 << 10)
 
-/* Chunks that are read in one go where the front of a file is, once as many were sent in a
- * row: 4 MiB take a disk with one arm 20 times as long as to get there.  What only looks
- * at the file, as a client does before it downloads, is not to make others wait for
- * that. */
+/* Number of chunks to read ahead at the front of a file.  They are read once
+ * the client has received as many consecutive chunks.  Reading 4 MiB takes a
+ * hard disk 20 times as long as seeking.  Clients that only inspect the file do
+ * not trigger this. */
 #define AHEAD 4
 
-/* What is asked for is read alone until it is so much, in one request or in several that
- * follow each other; then the rest of its chunk comes with it. */
+/* As long as a client has requested fewer consecutive bytes than this, only the
+ * requested bytes are read.  After that, the rest of the chunk is read too. */
 #define ALONE (DISK_CHUNK / 4)
 
-/* Where what was just read is gone again so often before it is sent, the thread waits
- * for the disk: the memory is too small to wait for it in any other way. */
+/* If the kernel has dropped a chunk this often before it could be sent, memory
+ * is very short.  The thread then waits for the disk. */
 #define LOST_MOST 3
 
 struct stream {
     struct stream_of of;
     struct MHD_Connection *connection;
-    uint64_t at, end; /* of the file: what is still to be sent */
-    uint64_t ready;   /* up to here it counts as in memory */
+    uint64_t at, end; /* bytes still to be sent */
+    uint64_t ready;   /* end of the bytes that are thought to be in memory */
 
-    /* Bytes that were sent up to `at`, in this request and those that it follows. */
+    /* Number of consecutive bytes sent up to `at`, including earlier requests
+     * that this request continues. */
     uint64_t in_row;
 
-    /* Times that bytes were gone when they were to be sent, since some were sent; beyond
-     * LOST_MOST until `ready`. */
+    /* How often the kernel has dropped bytes from memory since the last bytes
+     * were sent.  Above LOST_MOST, the thread waits for the disk up to
+     * `ready`. */
     unsigned n_lost;
 
-    bool waits; /* since it was last called */
+    bool waits; /* whether a read was requested */
     struct disk_wait wait;
 };
 
@@ -56,7 +59,8 @@ static bool goes_on(const struct stream *s)
     return s->in_row + (s->end - s->at) >= ALONE;
 }
 
-/* A client at the front has the next chunks read for all that follow it. */
+/* Starts reading ahead if the client is at the front of the file.  This also
+ * helps the clients that follow. */
 static void read_ahead_locked(struct stream *s, uint64_t chunk)
 {
     struct xd_circus_state state = {.struct_size = sizeof state};
@@ -71,7 +75,7 @@ static void read_ahead_locked(struct stream *s, uint64_t chunk)
                                row < AHEAD ? row : AHEAD);
 }
 
-/* Whether the chunk of the next byte is in memory. */
+/* Returns whether the chunk of the next byte is thought to be in memory. */
 static bool look(struct stream *s)
 {
     const uint64_t chunk = s->at / DISK_CHUNK;
@@ -102,7 +106,7 @@ static void wait_for_disk(struct stream *s)
     disk_want(s->of.files->disks, &s->wait);
 }
 
-/* The system has dropped it since it was read. */
+/* Notes that the kernel has dropped the chunk after it was read. */
 static void lose(struct stream *s)
 {
     pthread_mutex_lock(&s->of.files->lock);
@@ -112,7 +116,8 @@ static void lose(struct stream *s)
     s->n_lost++;
 }
 
-/* After that, what is in a row with it is sent by waiting for the disk. */
+/* Reads the next bytes from memory.  After too many losses, waits for the disk
+ * instead. */
 static ssize_t read_some(struct stream *s, char *to, size_t room)
 {
     const int fd = s->of.file->io.fd;
@@ -125,8 +130,9 @@ static ssize_t read_some(struct stream *s, char *to, size_t room)
                                  : resident_read(fd, to, room, s->at);
 }
 
-/* The row has ended before the client has its last byte: what it asks for next may be
- * answered by another thread, before this one ends the stream. */
+/* Records sent bytes.  The end of the request is recorded before the client
+ * gets its last byte, because another thread may handle the client's next
+ * request before this stream ends. */
 static void note_sent(struct stream *s, uint64_t n)
 {
     pthread_mutex_lock(&s->of.files->lock);
@@ -143,7 +149,8 @@ static void note_sent(struct stream *s, uint64_t n)
         s->n_lost = 0;
 }
 
-/* Of a file that has changed no more is sent: parts of two are none. */
+/* Sends the next bytes.  Fails if the file has changed, because a mixture of
+ * two versions is useless. */
 static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 {
     struct stream *s = user;

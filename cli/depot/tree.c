@@ -10,12 +10,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define LINKS_MOST 16 /* in one path: it may go in circles */
+#define LINKS_MOST 16 /* limit of symbolic links in one path, to detect loops */
 #define PATH_MOST 4096
 #define NAME_MOST 256
 
-/* The first name of *path, which goes on behind it; false if there is none that may
- * be served. */
+/* Removes the first component of *path and copies it to `name`.  Returns false
+ * if this component may not be served. */
 static bool take_name(const char **path, char name[NAME_MOST])
 {
     const size_t len = strcspn(*path, "/");
@@ -28,7 +28,7 @@ static bool take_name(const char **path, char name[NAME_MOST])
     return true;
 }
 
-/* A symbolic link: put what it names in the place of its name, before `rest`. */
+/* Replaces the name of a symbolic link by its target, followed by `rest`. */
 static bool follow(int folder, const char *name, const char *rest,
                    char path[PATH_MOST])
 {
@@ -45,7 +45,7 @@ static bool follow(int folder, const char *name, const char *rest,
     return true;
 }
 
-/* Takes over `folder`. */
+/* Opens the path `text` in `folder`.  Takes ownership of `folder`. */
 static int open_below(int folder, char text[PATH_MOST])
 {
     const char *path = text;
@@ -54,7 +54,7 @@ static int open_below(int folder, char text[PATH_MOST])
 
     while (folder >= 0 && take_name(&path, name)) {
         const bool is_last = *path == '\0';
-        /* Of a pipe no writer is waited for. */
+        /* O_NONBLOCK keeps open() from waiting for the writer of a FIFO. */
         const int fd = openat(folder, name,
                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC |
                                   (is_last ? 0 : O_DIRECTORY));

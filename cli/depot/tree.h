@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may be served of a folder: regular files in it and in the folders below, by
- * names none of which begins with a dot.  A symbolic link is followed as long as it
- * does not lead upwards: what it names is searched for below the folder that it
- * lies in, by the same rules.
+ * Decides which files of a folder may be served: regular files in the folder
+ * and in its subfolders, unless a component of the path starts with a dot.  A
+ * symbolic link is followed if its target is below the link's own folder and
+ * obeys the same rules.
  *
- * Each part of a path is opened in the folder before it, so that nothing that is
- * exchanged meanwhile leads out.
+ * Each component is opened relative to the folder before it, so that concurrent
+ * renames cannot lead outside the folder.
  *
  * Threads: any.
  */
@@ -15,9 +15,10 @@
 
 #include <sys/stat.h>
 
-/* Open the file of that path, "a/b.iso", to read it.  Returns a descriptor, the
- * caller's, and what it is; or -1: there is no such file, or errno is the reason why it
- * cannot be opened now (EMFILE, ENFILE, ENOMEM). */
+/* Opens the file at a path like "a/b.iso" for reading, and fills in `out`.
+ * Returns a descriptor, which the caller owns.  Returns -1 if the file does not
+ * exist or may not be served, or with errno EMFILE, ENFILE or ENOMEM if it
+ * cannot be opened now. */
 int tree_open(int folder, const char *path, struct stat *out);
 
 #endif

@@ -17,20 +17,23 @@
 #include "report/view.h"
 #include "trace/trace.h"
 
-#define TICK_MS 100 /* between two drawings, and two looks for a signal */
+/* milliseconds between updates of the display and checks for signals */
+#define TICK_MS 100
 
-#define PATIENCE_TICKS 10 /* that a person has before there must be a word */
+/* number of ticks after which the user is told why canceling takes so long */
+#define PATIENCE_TICKS 10
 
-/* A job that has begun. */
+/* A running job. */
 struct fetch_run {
     const struct job *job;
-    struct xd_download *download; /* NULL: it could not be made */
+    struct xd_download *download; /* NULL: it could not be created */
     struct snapshot snapshot;
     struct log log;
-    struct trace_run *trace; /* or NULL */
+    struct trace_run *trace; /* may be NULL */
     struct display display;
-    char waits[300]; /* what was said last of what is waited for, or "" */
-    char files[40];  /* the name of a set */
+    /* last message that tells what the download waits for, or "" */
+    char waits[300];
+    char files[40]; /* the name of a set, such as "3 files" */
 };
 
 static size_t count_files(const struct fetch_run *r, enum xd_file_state state)
@@ -45,7 +48,8 @@ static size_t count_files(const struct fetch_run *r, enum xd_file_state state)
     return n;
 }
 
-/* Those that leave the set come alone, and have their own lines. */
+/* Returns the number of files that stay in the set.  Other files are downloaded
+ * separately and reported there. */
 static size_t count_kept(const struct fetch_run *r)
 {
     return r->job->n_set - count_files(r, XD_FILE_LEFT);
@@ -58,7 +62,7 @@ static void name_set(struct fetch_run *r)
     snprintf(r->files, sizeof r->files, "%zu file%s", n, n == 1 ? "" : "s");
 }
 
-/* Each second that nothing comes has a line. */
+/* Prints a line for each second in which no data arrives. */
 static void put_wait(FILE *to, struct fetch_run *r)
 {
     char line[sizeof r->waits] = "";
@@ -71,8 +75,8 @@ static void put_wait(FILE *to, struct fetch_run *r)
     memcpy(r->waits, line, sizeof line);
 }
 
-/* Lines to stand above the display, for the caller to free; NULL without
- * memory. */
+/* Returns lines to print above the display, or NULL if memory runs out.  The
+ * caller frees them. */
 static char *new_lines(struct fetch_run *r)
 {
     char *text = NULL;
@@ -92,7 +96,7 @@ static char *new_lines(struct fetch_run *r)
     return NULL;
 }
 
-/* The word for the display and the report. */
+/* Returns the word for this result in the display and the report. */
 static const char *outcome_of(int rc)
 {
     switch (status_of(rc)) {
@@ -103,6 +107,15 @@ static const char *outcome_of(int rc)
     default:
         return "failed";
     }
+}
+
+#define TO_CONTINUE "run the same command again to continue"
+
+/* Returns true if another run can continue with the bytes that this run has
+ * received. */
+static bool has_part(const struct target *t)
+{
+    return t->part != NULL && t->fd < 0 && target_exists(t->part);
 }
 
 static void print_interrupted(const struct fetch_run *r)
@@ -116,17 +129,17 @@ static void print_interrupted(const struct fetch_run *r)
         return;
     view_how_far(to, &r->snapshot);
     if (fclose(to) == 0) {
-        if (target->part != NULL && target->fd < 0 &&
-            target_exists(target->part))
-            words_error("interrupted at %s; %s stays", far, target->part);
+        if (has_part(target))
+            words_error("interrupted at %s; %s stays: " TO_CONTINUE, far,
+                        target->part);
         else
             words_error("interrupted at %s", far);
     }
     free(far);
 }
 
-/* How it ended, NULL: that needs no word.  Of files that have failed, each has had
- * a line. */
+/* Returns the outcome to display, or NULL if it need not be displayed.  Each
+ * failed file has already been reported in a line. */
 static const char *outcome_to_show(const struct fetch_run *r, int rc)
 {
     const size_t n = count_kept(r);
@@ -137,7 +150,8 @@ static const char *outcome_to_show(const struct fetch_run *r, int rc)
     return outcome_of(rc);
 }
 
-/* Cancel it at the first signal.  `ticks` since then. */
+/* Cancels the download at the first signal.  `ticks` is the number of ticks
+ * since then. */
 static void obey_signals(struct fetch_run *r, unsigned *ticks)
 {
     if (!signals_came())
@@ -152,7 +166,7 @@ static void obey_signals(struct fetch_run *r, unsigned *ticks)
     }
 }
 
-/* Until the end.  Returns its code. */
+/* Waits until the download ends.  Returns its result. */
 static int follow(struct fetch_run *r, struct xd_error *err)
 {
     unsigned canceled_ticks = 0;
@@ -180,22 +194,38 @@ static int follow(struct fetch_run *r, struct xd_error *err)
     }
 }
 
-int fetch_new(struct xd_download **out, const struct job *job,
-              struct xd_error *err)
+static int new_download(struct xd_download **out, const struct job *job,
+                        const struct xd_options *options, struct xd_error *err)
 {
     if (job->n_set > 0)
         return xd_download_new_set(out, job->manifest, job->set, job->n_set,
-                                   job->args->directory, job->args->options,
-                                   err);
+                                   job->args->directory, options, err);
     if (job->target->fd >= 0)
         return xd_download_new_fd(out, job->manifest, job->file,
-                                  job->target->fd, job->args->options, err);
+                                  job->target->fd, options, err);
     if (job->target->inner != NULL)
         return xd_download_new_in(out, job->manifest, job->file,
                                   job->args->directory, job->target->inner,
-                                  job->args->options, err);
+                                  options, err);
     return xd_download_new(out, job->manifest, job->file, job->target->path,
-                           job->args->options, err);
+                           options, err);
+}
+
+int fetch_new(struct xd_download **out, const struct job *job,
+              struct xd_error *err)
+{
+    struct xd_options *replacing;
+
+    if (!job->target->replaces)
+        return new_download(out, job, job->args->options, err);
+    int rc = xd_options_dup(&replacing, job->args->options, err);
+    if (rc < 0)
+        return rc;
+    rc = xd_options_set(replacing, "force", "yes", err);
+    if (rc == 0)
+        rc = new_download(out, job, replacing, err);
+    xd_options_free(replacing);
+    return rc;
 }
 
 static int run(struct fetch_run *r, struct xd_error *err)
@@ -203,7 +233,6 @@ static int run(struct fetch_run *r, struct xd_error *err)
     const struct job *job = r->job;
     int rc;
 
-    xd_options_set_log(job->args->options, log_print, &r->log);
     rc = fetch_new(&r->download, job, err);
     if (rc < 0)
         return rc;
@@ -220,8 +249,8 @@ static bool was_given_up(const struct snapshot_depot *depot)
     return depot->state == XD_DEPOT_FAILED && depot->error != NULL;
 }
 
-/* A line for each depot, where no summary has them; the error that ends the
- * run tells of one. */
+/* If there is no summary, prints a line for each failed depot.  With a single
+ * depot, the final error message is enough. */
 static void print_failures(const struct snapshot *s)
 {
     size_t n = 0;
@@ -248,7 +277,8 @@ static const char *file_outcome(const struct xd_file_progress *p, int rc)
     return outcome_of(rc);
 }
 
-/* `all`: why all ended, or NULL. */
+/* Returns why the file was not downloaded, or NULL if it was.  `all` is the
+ * error of the whole set, or NULL. */
 static const char *file_error(const struct xd_file_progress *p, const char *all)
 {
     if (p->state == XD_FILE_NAMED)
@@ -256,7 +286,6 @@ static const char *file_error(const struct xd_file_progress *p, const char *all)
     return p->state == XD_FILE_FAILED ? p->error.msg : all;
 }
 
-/* A line for each file, and one for all. */
 static void report_set(const struct fetch_run *r, int rc, const char *error)
 {
     struct xd_file_progress p = {.struct_size = sizeof p};
@@ -289,7 +318,7 @@ static void put_left(const struct job *job, size_t i, uint64_t size)
     job->left[(*job->n_left)++] = i;
 }
 
-/* Which files could not be of a set. */
+/* Records the files that must be downloaded separately. */
 static void note_left(const struct fetch_run *r)
 {
     struct xd_file_progress p = {.struct_size = sizeof p};
@@ -301,8 +330,9 @@ static void note_left(const struct fetch_run *r)
             put_left(r->job, i, p.bytes_total);
 }
 
-/* A log line says why each has; false: no file has failed for itself.  For a list
- * its failed lines are counted. */
+/* Prints how many files failed.  (Each of them has been reported in a line.)
+ * Returns false if no individual file failed.  For a list, the caller counts
+ * the failed lines instead. */
 static bool print_failed_files(const struct fetch_run *r)
 {
     const size_t n = count_files(r, XD_FILE_FAILED);
@@ -322,9 +352,10 @@ int fetch_file(const struct job *job)
 
     snapshot_init(&r.snapshot);
     r.snapshot.files.n = job->n_set;
-    log_init(&r.log, job->args->quiet, job->args->verbose);
+    log_init(&r.log, job->args->options, job->args->quiet, job->args->verbose);
     log_forward(&r.log, trace_log, job->args->tracer);
-    /* Before signals are only noted, for it may wait for a reader. */
+    /* Opening a FIFO may block, so it happens while signals still end the
+     * process. */
     const int status = job->n_set > 0 ? 0
                                       : target_open(job->target, job->args,
                                                     err.msg, sizeof err.msg);
@@ -341,13 +372,16 @@ int fetch_file(const struct job *job)
         print_failures(&r.snapshot);
     if (rc == XD_E_CANCELED)
         print_interrupted(&r);
+    else if (rc == XD_E_TIMEOUT && has_part(job->target))
+        words_error("%s; " TO_CONTINUE, err.msg);
     else if (rc < 0 && rc != XD_E_PIPE && !print_failed_files(&r))
-        advice_print(&err);
+        advice_print(&err, args_has_login(r.job->args));
     const char *error = rc < 0 ? err.msg : NULL;
     display_result(&r.display, &r.snapshot, outcome_of(rc), error);
     report(&r, rc, error);
     note_left(&r);
-    signals_restore(); /* freeing may wait: a signal ends that */
+    /* freeing may block, so signals must end the process again */
+    signals_restore();
     xd_download_unref(r.download);
     log_fini(&r.log);
     snapshot_fini(&r.snapshot);

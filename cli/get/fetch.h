@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file is fetched while a person watches.
+ * Downloads a file or a set of files, and displays the progress.
  */
 #ifndef CLI_FETCH_H
 #define CLI_FETCH_H
@@ -12,28 +12,29 @@
 #include "args/args.h"
 #include "args/target.h"
 
-/* One file that is wanted, or a set of them, each at its place. */
+/* A file, or a set of files, to download. */
 struct job {
     const struct args *args;
     struct xd_manifest *manifest;
-    size_t file;       /* of the manifest */
-    const size_t *set; /* in its place, or NULL */
+    size_t file;       /* number in the manifest */
+    const size_t *set; /* numbers of the files of a set, or NULL */
     size_t n_set;
-    const char *name; /* what to call it before people */
+    const char *name; /* name for messages */
     struct target *target;
-    FILE *report; /* NULL: none is wanted */
-    /* Of a set: where to write how many files have failed, and which are to be
-     * fetched alone, with room for all, and how many. */
+    FILE *report; /* NULL: no report is written */
+    /* For a set: receives the number of failed files, and the list of files
+     * that must be downloaded separately.  The list has room for all files. */
     size_t *n_failed, *left, *n_left;
-    uint64_t *left_sizes; /* or XD_SIZE_UNKNOWN */
+    uint64_t *left_sizes; /* sizes of the files in `left`, or XD_SIZE_UNKNOWN */
 };
 
-/* The download of a job, not started.  Ownership and errors: as with
- * xd_download_new(). */
+/* Creates the download of a job without starting it.  Ownership and errors:
+ * like xd_download_new(). */
 int fetch_new(struct xd_download **out, const struct job *job,
               struct xd_error *err);
 
-/* Fetch it, say how it went, report.  Returns a status. */
+/* Downloads the job, displays the result, and writes the report.  Returns a
+ * status. */
 int fetch_file(const struct job *job);
 
 #endif

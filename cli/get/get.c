@@ -9,6 +9,8 @@
 
 #include <sys/stat.h>
 
+#include <xdownload/check.h>
+
 #include "args/choose.h"
 #include "args/inputs.h"
 #include "common/output.h"
@@ -21,23 +23,29 @@
 #include "get/set.h"
 #include "report/report.h"
 
-#define PLACE_SIZE 2100 /* two paths of the library, at most 1024 bytes each */
+/* room for two paths from the library, each at most 1024 bytes */
+#define PLACE_SIZE 2100
 
 #define NO_LINE UINT32_MAX
 
 struct get {
     const struct args *args;
-    /* Of --input-file, or NULL; and what --checksum says of all its files. */
+    /* current line of --input-file, or NULL; and the checksums that apply to
+     * the files of all lines */
     const struct xd_listed *listed;
     const struct xd_checksums *common;
-    struct set set; /* files that wait for more that come with them */
-    bool is_alone;  /* none does */
+    struct set set; /* files collected so far, to be downloaded together */
+    bool is_alone;  /* if true, collect no files */
     struct present present;
-    const struct xd_list *list; /* of --input-file, or NULL */
-    uint32_t line;   /* of it; or NO_LINE: what it leads to was found out */
-    FILE *report;    /* NULL: none is wanted */
-    int status;      /* of the first that failed; an interruption outdoes it */
-    size_t n_failed; /* files, sets, and inputs that came to nothing */
+    const struct xd_list *list; /* list of --input-file, or NULL */
+    /* number of the current line; NO_LINE: the input is not from a list, or its
+     * path is already known */
+    uint32_t line;
+    FILE *report; /* NULL: no report is written */
+    /* status of the first failure; an interruption takes precedence */
+    int status;
+    /* number of failed files, sets, and inputs without a file */
+    size_t n_failed;
     size_t n_failed_in_sets;
 };
 
@@ -53,7 +61,7 @@ static void get_listed(struct get *g, const struct xd_listed *l);
 static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
                       const char *path, const char *input);
 
-/* Asked before each file. */
+/* Returns false after a signal.  Call it before each file. */
 static bool goes_on(struct get *g)
 {
     if (!signals_came())
@@ -62,8 +70,8 @@ static bool goes_on(struct get *g)
     return false;
 }
 
-/* A manifest that comes to nothing has its line in the report too, behind those
- * of what was named before it. */
+/* Reports an input that has yielded no file.  First downloads the files
+ * collected before it. */
 static void note_input(struct get *g, int status, const char *error)
 {
     struct snapshot nothing;
@@ -77,14 +85,14 @@ static void note_input(struct get *g, int status, const char *error)
     snapshot_fini(&nothing);
 }
 
-/* Where a file goes that its manifest puts at `path`: `out` has room for two
- * paths. */
+/* Returns the path of a file below the output folder.  `path` is its path in
+ * the manifest.  `out` has room for two paths. */
 static const char *place(const struct get *g, const char *path,
                          char out[PLACE_SIZE])
 {
     const struct xd_listed *l = g->listed;
 
-    if (l == NULL || path == NULL)
+    if (l == NULL || (path == NULL && l->name == NULL))
         return path;
     snprintf(out, PLACE_SIZE, "%s%s%s", l->directory,
              l->directory[0] != '\0' ? "/" : "",
@@ -92,8 +100,8 @@ static const char *place(const struct get *g, const char *path,
     return out;
 }
 
-/* A file that cannot be one of many: of a list it may be a manifest, which is
- * found out. */
+/* Downloads a file that could not be part of a set.  If it is from a line of a
+ * list, finds out first whether the line names a manifest. */
 static void get_left(struct get *g, const struct set *s, size_t i)
 {
     const struct set_file f = set_get(s, i);
@@ -105,8 +113,8 @@ static void get_left(struct get *g, const struct set *s, size_t i)
         get_listed(g, &l);
 }
 
-/* A line of one URL, of which a first answer has said the size: true, if the file
- * comes with others like it. */
+/* Adds a file to the set `next`, now that its size is known.  The file is from
+ * a line with one URL.  Returns false if it cannot be part of a set. */
 static bool may_follow(struct get *g, const struct set *s, size_t i,
                        uint64_t size, struct set *next)
 {
@@ -131,7 +139,8 @@ static bool may_follow(struct get *g, const struct set *s, size_t i,
 static void get_all_left(struct get *g, const struct set *s,
                          const struct set_outcome *out);
 
-/* Files that wait are fetched; one alone, as if there were no sets. */
+/* Downloads the collected files as a set.  A single file is downloaded on its
+ * own. */
 static void get_set(struct get *g)
 {
     struct set set = g->set;
@@ -153,7 +162,8 @@ static void get_set(struct get *g)
     set_clear(&set);
 }
 
-/* Together those of which no more has to be found out. */
+/* Downloads the files that could not be part of a set.  Files whose sizes are
+ * known now are downloaded together. */
 static void get_all_left(struct get *g, const struct set *s,
                          const struct set_outcome *out)
 {
@@ -177,7 +187,8 @@ static void get_all_left(struct get *g, const struct set *s,
     set_clear(&next);
 }
 
-/* What is complete already lets others wait. */
+/* Downloads a file, unless it exists already.  If it is already complete, the
+ * collected files can wait for more files. */
 static void get_job(struct get *g, const struct job *job)
 {
     int status;
@@ -186,7 +197,8 @@ static void get_job(struct get *g, const struct job *job)
         note(g, plan_print(job));
         return;
     }
-    const bool has_ended = present_ends(job, &g->present, &status);
+    const bool has_ended = present_ends(job, &g->present, &status) ||
+                           present_completes(job, &status);
     if (!has_ended || status != STATUS_COMPLETE)
         get_set(g);
     if (has_ended)
@@ -195,7 +207,8 @@ static void get_job(struct get *g, const struct job *job)
         note(g, fetch_file(job));
 }
 
-/* `path`: where it goes in the folder of all; NULL: nothing says so. */
+/* Downloads a file that is not part of a set.  `path` is its path below the
+ * output folder, or NULL if unknown. */
 static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
                       const char *path, const char *input)
 {
@@ -222,7 +235,8 @@ static void get_alone(struct get *g, struct xd_manifest *m, size_t i,
     target_fini(&target);
 }
 
-/* Whether the file comes later, with others. */
+/* Adds the file to the collected files, if it can be part of a set.  Returns
+ * whether it was added. */
 static bool may_wait(struct get *g, struct xd_manifest *m, size_t i)
 {
     struct xd_file file = {.struct_size = sizeof file};
@@ -254,7 +268,8 @@ static void get_file(struct get *g, struct xd_manifest *m, size_t i,
         get_by_itself(g, m, i, input);
 }
 
-/* Those that cannot come together do not part those that can. */
+/* Adds all files that can be part of a set first.  Files that cannot do not
+ * interrupt the collecting. */
 static void get_all_files(struct get *g, struct xd_manifest *m,
                           const char *input)
 {
@@ -328,10 +343,98 @@ static void get_input(struct get *g, const struct inputs *in, size_t i)
     xd_manifest_unref(m);
 }
 
+/* Returns true if the inputs are URLs of one file, its name is from the URLs or
+ * from --output, and its checksums are given as values. */
+static bool has_plain_name(const struct get *g)
+{
+    const struct args *a = g->args;
+
+    for (size_t i = 0; i < a->n_checksums; i++)
+        if (!xd_checksum_is_value(a->checksums[i]))
+            return false;
+    return a->urls && !a->are_manifests && !a->dry_run && g->common == NULL &&
+           !args_wants_signed(a) && !args_is_on(a, "content-disposition");
+}
+
+/* Returns a manifest of the URLs with the checksums, without asking a server.
+ * Returns NULL on failure.  The error is reported when the inputs are handled
+ * normally. */
+static struct xd_manifest *plain_manifest(const struct args *a)
+{
+    struct xd_checksums *checksums = NULL;
+    struct xd_manifest *m, *with = NULL;
+
+    if (xd_manifest_from_urls(&m, a->inputs, a->n_inputs, XD_SIZE_UNKNOWN,
+                              NULL) < 0)
+        return NULL;
+    if (a->n_checksums == 0)
+        return m;
+    int rc = xd_checksums_new(&checksums, NULL);
+    for (size_t i = 0; rc == 0 && i < a->n_checksums; i++)
+        rc = xd_checksums_add(checksums, a->checksums[i], NULL);
+    if (rc == 0 && xd_checksums_apply(&with, checksums, m, 0, NULL) < 0)
+        with = NULL;
+    xd_checksums_free(checksums);
+    xd_manifest_unref(m);
+    return with;
+}
+
+/* Returns true if nothing must be downloaded, because an earlier run has all
+ * bytes, but they did not match its checksum.  Reports the result then. */
+static bool ends_unfinished(struct get *g, const struct job *job)
+{
+    struct xd_error err;
+    int status, rc;
+
+    if (job->args->n_checksums > 0) {
+        if (!present_completes(job, &status))
+            return false;
+        get_set(g);
+        note(g, status);
+        return true;
+    }
+    if (job->target->path == NULL)
+        return false;
+    rc = xd_check_unfinished(job->target->path, job->args->options, &err);
+    if (rc == 0)
+        return false;
+    words_error("%s", err.msg);
+    note_input(g, status_of(rc), err.msg);
+    return true;
+}
+
+/* Like ends_unfinished(), for the inputs.  If it returns true, no server needs
+ * to be asked. */
+static bool end_unfinished(struct get *g)
+{
+    struct xd_file file = {.struct_size = sizeof file};
+    const struct args *a = g->args;
+    struct xd_manifest *const m = has_plain_name(g) ? plain_manifest(a) : NULL;
+    struct target target;
+    char placed[PLACE_SIZE];
+    bool ends = false;
+
+    if (m != NULL && xd_manifest_file(m, 0, &file) == 0 && file.path != NULL &&
+        target_init(&target, a, place(g, file.path, placed), a->inputs[0]) ==
+            0) {
+        const struct job job = {.args = a,
+                                .manifest = m,
+                                .name = target_name(&target),
+                                .target = &target,
+                                .report = g->report};
+        ends = ends_unfinished(g, &job);
+        target_fini(&target);
+    }
+    xd_manifest_unref(m);
+    return ends;
+}
+
 static void get_inputs(struct get *g)
 {
     struct inputs in;
 
+    if (end_unfinished(g))
+        return;
     const int status = inputs_init(&in, g->args, g->common);
     if (status != 0)
         note_input(g, status, in.why);
@@ -347,7 +450,8 @@ static void get_inputs(struct get *g)
     inputs_fini(&in);
 }
 
-/* A line of the list is what its URLs would be as arguments. */
+/* Handles a line of the list like a command whose arguments are the line's
+ * URLs. */
 static void get_listed(struct get *g, const struct xd_listed *l)
 {
     const struct args *const all = g->args;
@@ -367,9 +471,9 @@ static void get_listed(struct get *g, const struct xd_listed *l)
     g->listed = before;
 }
 
-/* A URL without a checksum is asked for as a file at once, among others; if it
- * leads to something else, it is asked what that is.  False: that is to be done
- * first. */
+/* Adds the file of a line to the collected files, without asking its server
+ * whether it is a manifest.  A line with a checksum or several URLs cannot be
+ * added in this way.  Returns whether the file was added. */
 static bool get_at_once(struct get *g, const struct xd_listed *l,
                         struct xd_manifest *all, uint32_t line)
 {
@@ -381,7 +485,8 @@ static bool get_at_once(struct get *g, const struct xd_listed *l,
     return is_taken;
 }
 
-/* NULL: each line is to be looked at by itself. */
+/* Returns one manifest with the files of all lines, or NULL if each line must
+ * be examined separately. */
 static struct xd_manifest *list_manifest(const struct get *g,
                                          const struct xd_list *list)
 {
@@ -490,7 +595,7 @@ int get_all(const struct args *a)
     struct get g = {.args = a, .line = NO_LINE};
 
     g.status = check_directory(a->directory);
-    /* A dry run writes nothing at all. */
+    /* a dry run writes no report */
     if (g.status == 0 && !a->dry_run)
         g.status = output_open_report(&g.report, a->report);
     if (g.status != 0)

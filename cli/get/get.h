@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command itself: everything that the arguments name is fetched, one file
- * after another.
+ * The download command: downloads the files that the arguments describe.
  */
 #ifndef CLI_GET_H
 #define CLI_GET_H
 
 #include "args/args.h"
 
-/* Goes on after a failure; returns the status of the first. */
+/* Downloads all files.  Continues after a failure.  Returns the status of the
+ * first failure. */
 int get_all(const struct args *a);
 
 #endif

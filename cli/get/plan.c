@@ -48,7 +48,7 @@ static void put_target(const struct job *job)
     }
 }
 
-/* Every option with a value that the algorithm heeds. */
+/* Prints every option that has a value and that the algorithm uses. */
 static void put_options(const struct args *a)
 {
     const char *algorithm = args_value(a, "algorithm");

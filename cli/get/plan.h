@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What --dry-run prints, on standard output: what would be fetched, from
- * where, and how.
+ * Prints the output of --dry-run: what would be downloaded, from which servers,
+ * and with which options.
  */
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 
 #include "get/fetch.h"
 
-/* Contacts no depot and writes no file.  Returns a status. */
+/* Prints the plan for a job.  Contacts no depot and writes no file.  Returns a
+ * status. */
 int plan_print(const struct job *job);
 
 #endif

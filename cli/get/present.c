@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,8 +21,8 @@
 #include "report/display.h"
 #include "report/report.h"
 
-/* A line for people, if they want any.  `n_samples` of the file agree with what
- * the depots have; 0: none was compared. */
+/* Prints a line unless the user wants none.  `n_samples` is the number of
+ * samples that were compared with the depots and agree. */
 static void print_status(const struct args *a, const char *name,
                          const char *word, const char *algorithm,
                          size_t n_samples, bool is_signed)
@@ -55,7 +56,8 @@ void present_print(struct present *p, const struct args *a)
     *p = (struct present){0};
 }
 
-/* Those that one algorithm has proved are said together. */
+/* Adds a complete file to `p`.  Files verified by the same algorithm are
+ * reported in one line. */
 static void add_present(struct present *p, const struct job *job,
                         const char *algorithm)
 {
@@ -80,7 +82,8 @@ static uint64_t expected_size(const struct job *job)
     return file.size;
 }
 
-/* aria2 writes anywhere into NAME until NAME.aria2 is gone. */
+/* Returns whether aria2 has not finished the file.  aria2 writes to NAME in any
+ * order.  It deletes NAME.aria2 when the file is complete. */
 static bool is_unfinished_of_aria2(const struct job *job)
 {
     char path[PATH_MAX];
@@ -89,7 +92,8 @@ static bool is_unfinished_of_aria2(const struct job *job)
     return len > 0 && (size_t)len < sizeof path && access(path, F_OK) == 0;
 }
 
-/* The library's sentence begins with the name that ours begins with. */
+/* Removes the file name from the beginning of a message of the library, because
+ * our message has the name already. */
 static const char *without_name(const char *sentence, const char *path)
 {
     const size_t len = strlen(path);
@@ -99,7 +103,7 @@ static const char *without_name(const char *sentence, const char *path)
                : sentence;
 }
 
-/* What is wrong with the file that is there, and the ways on. */
+/* Explains what is wrong with the existing file and what the user can do. */
 static void describe_mismatch(struct xd_error *why, const struct job *job,
                               const struct xd_checked *c)
 {
@@ -128,12 +132,105 @@ static void describe_mismatch(struct xd_error *why, const struct job *job,
                          !is_unfinished_of_aria2(job) && !job->args->adopts;
     why->code = XD_E_IO;
     snprintf(why->msg, sizeof why->msg,
-             "%.80s exists already, and %.290s: %s--force replaces it, and "
-             "'xdownload verify --repair' fetches only what is wrong",
-             path, what, is_part ? "-c goes on with it, " : "");
+             "%.62s exists already%s, and %.290s: %s--force replaces it, %s"
+             "'xdownload verify --repair' fetches what is wrong",
+             path, job->args->timestamping ? ", is not older" : "", what,
+             is_part ? "-c continues it, " : "",
+             job->args->timestamping ? "" : "-N if it is older, ");
 }
 
-/* The words for programs. */
+/* ---- a newer version ---- */
+
+#define TIME_SIZE 24
+
+static const char *put_time(char out[TIME_SIZE], int64_t seconds)
+{
+    const time_t t = (time_t)seconds;
+    struct tm utc;
+
+    if (gmtime_r(&t, &utc) == NULL ||
+        strftime(out, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &utc) == 0)
+        snprintf(out, TIME_SIZE, "%" PRId64, seconds);
+    return out;
+}
+
+static void describe_outdated(struct xd_error *why, const struct job *job,
+                              const struct xd_checked *c)
+{
+    char here[TIME_SIZE], there[TIME_SIZE];
+
+    char reason[2 * TIME_SIZE + 60];
+
+    if (c->has_new_version)
+        snprintf(
+            reason, sizeof reason,
+            "the server has another version by now than it was fetched from");
+    else
+        snprintf(reason, sizeof reason,
+                 "it is of %s, and the server's of %s UTC",
+                 put_time(here, c->modified), put_time(there, c->stated));
+    why->code = XD_E_IO;
+    snprintf(why->msg, sizeof why->msg,
+             "%.200s exists already, and is outdated: %s: -N fetches the "
+             "newer one, --force replaces the file in any case",
+             job->target->path, reason);
+}
+
+/* Returns whether the server has a newer version.  If the server's version is
+ * newer, equal samples do not prove that the existing file is the same
+ * version. */
+static bool is_outdated(const struct xd_checked *c)
+{
+    return c->has_new_version || (c->stated > c->modified && !c->is_compared);
+}
+
+/* Decides whether -N downloads the file.  `is_same` is true if the existing
+ * file seems to be the server's version.  If no server states a time, the file
+ * is downloaded, as with wget and curl.  Returns 0, or an error code if no
+ * server can be asked. */
+static int ask_newer(const struct job *job, struct xd_check *check,
+                     bool is_same, bool *out, struct xd_error *err)
+{
+    struct xd_checked c = {.struct_size = sizeof c};
+    const int rc = xd_check_ask_time(check, job->args->options, err);
+
+    if (rc < 0)
+        return rc;
+    xd_check_get(check, &c);
+    *out = c.has_new_version ||
+           (is_same ? !c.is_compared && (c.stated == 0 || is_outdated(&c))
+                    : c.stated == 0 || c.stated >= c.modified);
+    return 0;
+}
+
+/* With -N, decides whether to download a newer version, which then replaces the
+ * file.  `rc` is the result of checking the existing file.  Returns `rc`, or
+ * another result if the server has a newer version. */
+static int heed_time(const struct job *job, struct xd_check *check, int rc,
+                     bool *out_goes_on, struct xd_error *err)
+{
+    struct xd_checked c = {.struct_size = sizeof c};
+    struct xd_error why;
+    bool is_newer = false;
+
+    if (job->args->timestamping && (rc == 0 || rc == XD_E_CORRUPT)) {
+        const int asked = ask_newer(job, check, rc == 0, &is_newer, &why);
+        if (asked < 0) {
+            *err = why;
+            return asked;
+        }
+        *out_goes_on = job->target->replaces = is_newer;
+        return is_newer ? 0 : rc;
+    }
+    xd_check_get(check, &c);
+    if (!c.has_new_version && (rc != 0 || !is_outdated(&c)))
+        return rc;
+    describe_outdated(err, job, &c);
+    return XD_E_IO;
+}
+
+/* Writes the outcome for programs: the last line of the display, and the
+ * report. */
 static void report(const struct job *job, const struct xd_checked *c,
                    const char *error)
 {
@@ -154,7 +251,8 @@ static void report(const struct job *job, const struct xd_checked *c,
     snapshot_fini(&s);
 }
 
-/* A part of a file cannot be held against the hash of the whole. */
+/* Returns whether an existing file may be the complete file.  With --range it
+ * is not, because a hash cannot verify a part of a file. */
 static bool may_be_complete(const struct job *job)
 {
     const char *force = args_value(job->args, "force");
@@ -167,7 +265,8 @@ static bool may_be_complete(const struct job *job)
            stat(job->target->path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* No hash tells: samples of the depots do.  0, or a code with its sentence. */
+/* Compares samples with the depots.  Used if there is no hash.  Returns 0, or
+ * an error code with a message in *err. */
 static int compare(const struct job *job, struct xd_check *check, size_t *out_n,
                    struct xd_error *err)
 {
@@ -178,43 +277,67 @@ static int compare(const struct job *job, struct xd_check *check, size_t *out_n,
     return xd_check_compare(check, job->args->options, out_n, err);
 }
 
-/* Go on with what another program has left, if it is a beginning of the file:
- * it becomes NAME.part. */
+/* Continues a file that another program has begun.  If it is the beginning of
+ * the wanted file, renames it to NAME.part. */
 static int adopt(const struct job *job, struct xd_check *check,
                  struct xd_error *err)
 {
+    struct xd_checked checked = {.struct_size = sizeof checked};
     size_t n;
     const int rc = compare(job, check, &n, err);
 
+    xd_check_get(check, &checked);
+    if (rc == 0 && is_outdated(&checked)) {
+        if (job->args->timestamping)
+            return XD_E_CORRUPT;
+        describe_outdated(err, job, &checked);
+        return XD_E_IO;
+    }
     return rc == 0 ? xd_check_reopen(check, err) : rc;
 }
 
-/* Whether all is well with the file that is there, or an error says what is
- * not.  *out_goes_on: it is to be fetched now. */
+/* Finds out whether the existing file is the wanted file, by hash, signature or
+ * samples.  Returns 0 if it is; CORRUPT, possibly without a message, if it is
+ * not; or another code.  If *out_goes_on is true, its missing bytes must be
+ * downloaded. */
+static int find_out(const struct job *job, struct xd_check *check,
+                    const struct xd_checked *checked, size_t *out_n,
+                    bool *out_goes_on, struct xd_error *err)
+{
+    *out_n = 0;
+    *err = (struct xd_error){.code = XD_OK};
+    if (args_wants_signed(job->args) && checked->n_wrong == 0)
+        return xd_check_signature(check, job->args->options, err);
+    if (checked->is_right && checked->algorithm != NULL)
+        return 0;
+    if (checked->is_right)
+        return compare(job, check, out_n, err);
+    if (!job->args->adopts || checked->size >= expected_size(job))
+        return XD_E_CORRUPT;
+    const int rc = adopt(job, check, err);
+    *out_goes_on = rc == 0;
+    return rc;
+}
+
+/* Decides what to do with the existing file.  Returns 0, or an error code with
+ * a message in *err.  If *out_goes_on is true, the file must be downloaded. */
 static int judge(const struct job *job, struct xd_check *check,
                  struct present *p, struct xd_checked *checked,
                  bool *out_goes_on, struct xd_error *err)
 {
     const bool is_signed = args_wants_signed(job->args);
-    size_t n = 0;
-    int rc = 0;
+    size_t n;
 
     *out_goes_on = false;
     xd_check_get(check, checked);
-    if (is_signed && checked->n_wrong == 0) {
-        rc = xd_check_signature(check, job->args->options, err);
-        if (rc < 0)
-            return rc;
-    } else if (checked->is_right && checked->algorithm == NULL) {
-        rc = compare(job, check, &n, err);
-    } else if (!checked->is_right && job->args->adopts &&
-               checked->size < expected_size(job)) {
-        rc = adopt(job, check, err);
-        *out_goes_on = rc == 0;
-    } else if (!checked->is_right) {
-        rc = XD_E_CORRUPT;
-        *err = (struct xd_error){.code = XD_OK};
-    }
+    const bool was_signed = is_signed && checked->n_wrong == 0;
+    const bool is_proved =
+        was_signed || (checked->is_right && checked->algorithm != NULL);
+    int rc = find_out(job, check, checked, &n, out_goes_on, err);
+    if (!*out_goes_on && !(is_proved && rc == 0))
+        rc = heed_time(job, check, rc, out_goes_on, err);
+    if (rc == XD_E_CORRUPT && was_signed)
+        return rc;
     if (rc == XD_E_CORRUPT)
         describe_mismatch(err, job, checked);
     else if (rc == 0 && !*out_goes_on && !is_signed &&
@@ -225,6 +348,17 @@ static int judge(const struct job *job, struct xd_check *check,
                      is_signed ? "already complete" : "present", NULL, n,
                      is_signed);
     return rc == XD_E_CORRUPT ? XD_E_IO : rc;
+}
+
+/* Removes the journal of a download that was killed after it had renamed the
+ * file. */
+static void remove_journal(const struct target *t)
+{
+    char journal[PATH_MAX];
+    const int len = snprintf(journal, sizeof journal, "%s.journal", t->part);
+
+    if (!target_exists(t->part) && len > 0 && (size_t)len < sizeof journal)
+        (void)unlink(journal);
 }
 
 bool present_ends(const struct job *job, struct present *p, int *out_status)
@@ -246,12 +380,36 @@ bool present_ends(const struct job *job, struct present *p, int *out_status)
         return false;
     if (rc < 0)
         words_error("%s", err.msg);
+    else
+        remove_journal(job->target);
     report(job, &checked, rc < 0 ? err.msg : NULL);
     *out_status = status_of(rc);
     return true;
 }
 
-/* "4096-8191", a line for each run. */
+bool present_completes(const struct job *job, int *out_status)
+{
+    struct xd_checked checked = {.struct_size = sizeof checked};
+    struct xd_error err;
+
+    if (job->target->path == NULL || target_is_behind_link(job->target))
+        return false;
+    const int rc =
+        xd_check_complete(job->manifest, job->file, job->target->path,
+                          job->args->options, &checked, &err);
+    if (rc == 0 && !checked.is_right)
+        return false;
+    if (rc < 0)
+        words_error("%s", err.msg);
+    else
+        print_status(job->args, job->name, "complete", checked.algorithm, 0,
+                     false);
+    report(job, &checked, rc < 0 ? err.msg : NULL);
+    *out_status = status_of(rc);
+    return true;
+}
+
+/* Prints each wrong range, like "4096-8191". */
 static void put_wrong(const struct xd_check *check)
 {
     uint64_t begin, end;
@@ -277,25 +435,50 @@ static int fail(const struct xd_error *err)
     return status_of(err->code);
 }
 
-/* What counts as wrong. */
-static int refetch(const struct job *job, struct xd_check *check)
+static bool is_link(const char *path)
 {
-    struct xd_error err;
+    struct stat st;
 
-    return xd_check_reopen(check, &err) < 0 ? fail(&err) : fetch_file(job);
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
+/* Refuses to repair a file that aria2 has not finished and that has no hash,
+ * because any of its bytes may be missing. */
+static int begin_repair_of_aria2(const struct job *job)
+{
+    if (args_is_on(job->args, "force"))
+        return STATUS_COMPLETE;
+    words_error("%s.aria2 says that aria2 has not finished the file: --force "
+                "replaces it",
+                job->target->path);
+    return STATUS_CORRUPT;
+}
+
+/* Downloads the wrong parts to a new file, which then replaces the existing
+ * file. */
 static int repair(const struct job *job, struct xd_check *check)
 {
+    struct xd_checked checked = {.struct_size = sizeof checked};
     struct xd_error err;
-    size_t n;
+    int status = STATUS_COMPLETE;
 
-    /* If nothing agrees, all of it is fetched. */
-    const int rc = compare(job, check, &n, &err);
-    return rc == 0 || rc == XD_E_CORRUPT ? refetch(job, check) : fail(&err);
+    if (is_link(job->target->path)) {
+        words_error("%s is a symbolic link: name the file that it leads to",
+                    job->target->path);
+        return STATUS_LOCAL;
+    }
+    xd_check_get(check, &checked);
+    if (checked.algorithm == NULL && is_unfinished_of_aria2(job))
+        status = begin_repair_of_aria2(job);
+    else if (xd_check_begin_repair(check, job->args->options, &err) < 0)
+        status = fail(&err);
+    if (status != STATUS_COMPLETE)
+        return status;
+    job->target->replaces = true;
+    return fetch_file(job);
 }
 
-/* No hash tells: samples of the depots do. */
+/* Compares samples with the depots.  Used if there is no hash. */
 static int verify_samples(const struct job *job, struct xd_check *check)
 {
     struct xd_error err;
@@ -303,7 +486,7 @@ static int verify_samples(const struct job *job, struct xd_check *check)
     const int rc = compare(job, check, &n, &err);
 
     if (rc == XD_E_CORRUPT && job->args->repair)
-        return refetch(job, check);
+        return repair(job, check);
     if (rc == 0) {
         print_status(job->args, job->target->path, "present", NULL, n, false);
         return STATUS_COMPLETE;
@@ -317,7 +500,7 @@ static int verify_samples(const struct job *job, struct xd_check *check)
     return STATUS_CORRUPT;
 }
 
-/* What it holds is all that is to be said, where no hash is wrong. */
+/* Checks the signature.  Called if no hash is wrong. */
 static int verify_signature(const struct job *job, const struct xd_check *check,
                             const struct xd_checked *checked)
 {

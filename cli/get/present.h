@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is there already: is it the one that is wanted?
+ * Handles files that exist before the download: finds out whether an existing
+ * file is the wanted file.
  */
 #ifndef CLI_PRESENT_H
 #define CLI_PRESENT_H
@@ -10,23 +11,29 @@
 
 #include "get/fetch.h"
 
-/* Complete files that one line is to be said of; a zeroed struct has none. */
+/* Complete files that are reported in one line.  A zeroed struct has none. */
 struct present {
     size_t n;
-    char *name; /* of the first */
+    char *name; /* name of the first file */
     char algorithm[40];
 };
 
-/* Whether the job ends here, because its file is there and may not be replaced:
- * what is to be said of it was said, or is in `p`, and *out_status is how it
- * went. */
+/* Returns true if the job has ended because its file exists and must not be
+ * replaced.  *out_status is then its status.  A message was printed, or will be
+ * printed from `p`. */
 bool present_ends(const struct job *job, struct present *p, int *out_status);
 
-/* Print it.  It is empty from then on. */
+/* Returns true if the job has ended because of an earlier run: that run had
+ * received all bytes, but they did not match its checksum.  If the bytes match
+ * the checksum of this run, the file is completed now.  Otherwise like
+ * present_ends(). */
+bool present_completes(const struct job *job, int *out_status);
+
+/* Prints the message and empties `p`. */
 void present_print(struct present *p, const struct args *a);
 
-/* xdownload verify: say what of the file is wrong, and fetch that if it is to
- * be repaired.  Returns a status. */
+/* The command `xdownload verify`: prints what is wrong with the file.  With
+ * --repair, also downloads the wrong parts.  Returns a status. */
 int present_verify(const struct args *a);
 
 #endif

@@ -14,19 +14,20 @@
 #include "common/words.h"
 #include "get/fetch.h"
 
-/* Of what is longer its start and its end cost little.  Alone its bytes are read
- * once more from the disk before it gets its name, and where it has one hash, and
- * that is wrong, not all of it is fetched again. */
+/* Files longer than this are downloaded alone, because the time to start and
+ * end a download matters little for them.  Before a file that is downloaded
+ * alone is renamed, it is read once more.  If its only hash does not match, not
+ * all of it must be downloaded again. */
 #define LONGEST ((uint64_t)64 << 20)
 
-/* Without a hash nothing proves what an earlier run left: of one that is not complete
- * when a run is killed all comes again. */
+/* The same limit for files without a hash.  If a run is killed, an incomplete
+ * file without a hash must be downloaded again completely. */
 #define LONGEST_WITHOUT_HASH ((uint64_t)16 << 20)
 
 #define COMPARED (1 << 20)
 
-/* What is longer has a journal, also in a set; what an earlier run left of another
- * one, with a journal, comes alone. */
+/* Files longer than this have a journal, even in a set.  If an earlier run has
+ * left a journal for a shorter file, the file is downloaded alone. */
 #define LEAST_WITH_JOURNAL ((uint64_t)4 << 20)
 
 static bool is_long(uint64_t size)
@@ -34,7 +35,8 @@ static bool is_long(uint64_t size)
     return size > LEAST_WITH_JOURNAL && size != XD_SIZE_UNKNOWN;
 }
 
-/* A trace is of one file, and so are these options. */
+/* Returns whether files may be downloaded as sets.  They may not with --trace,
+ * or with options that apply to a single file. */
 static bool may_be_sets(const struct args *a)
 {
     static const char *const of_one[] = {"range", "max-time"};
@@ -45,7 +47,7 @@ static bool may_be_sets(const struct args *a)
     return a->output == NULL && a->tracer == NULL && !a->dry_run;
 }
 
-/* Whether something lies beside the path, with this suffix. */
+/* Returns whether a file with this suffix exists beside the path. */
 static bool has_beside(const char *path, const char *suffix)
 {
     char beside[PATH_MAX];
@@ -54,19 +56,20 @@ static bool has_beside(const char *path, const char *suffix)
     return len < 0 || (size_t)len >= sizeof beside || target_exists(beside);
 }
 
-/* A file that only its bytes prove, and that is no longer than what is compared
- * of a longer one, comes again and is compared, with all others. */
+/* Returns whether a short existing file without a known hash can be part of a
+ * set.  It is downloaded again and compared. */
 static bool can_compare(const struct args *a, const struct target *t,
                         uint64_t size)
 {
     struct stat st;
 
-    return size == XD_SIZE_UNKNOWN && !a->adopts && lstat(t->path, &st) == 0 &&
-           S_ISREG(st.st_mode) && st.st_size <= COMPARED &&
-           !has_beside(t->path, ".aria2");
+    return size == XD_SIZE_UNKNOWN && !a->adopts && !a->timestamping &&
+           lstat(t->path, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_size <= COMPARED && !has_beside(t->path, ".aria2");
 }
 
-/* What is there already is looked at by itself, unless it is to be compared. */
+/* Returns whether the path allows the file to be part of a set.  If a file
+ * exists at the path, it must be one that can be compared. */
 static bool can_come(const struct args *a, const char *path, uint64_t size)
 {
     struct target t;
@@ -80,8 +83,9 @@ static bool can_come(const struct args *a, const char *path, uint64_t size)
     return can;
 }
 
-/* Of a long one a hash has to prove what an earlier run left: else that is compared
- * with what the depots have, which is for one file alone. */
+/* Returns whether the size allows the file to be part of a set.  A long file
+ * needs a hash, because only a hash can prove the bytes that an earlier run has
+ * left. */
 static bool has_fit_size(const struct xd_manifest *m, size_t i,
                          const struct xd_file *file)
 {
@@ -97,7 +101,8 @@ bool set_takes_sized(const struct args *a, uint64_t size, const char *path)
     return size <= LONGEST_WITHOUT_HASH && can_come(a, path, size);
 }
 
-/* Signatures of files themselves are verified one by one. */
+/* Returns whether the file has a signed hash.  Signatures are verified for
+ * single files only. */
 static bool has_signed_hash(const struct xd_manifest *m, size_t i)
 {
     struct xd_hash hash = {.struct_size = sizeof hash};
@@ -119,7 +124,7 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
            has_fit_size(m, i, &file) && can_come(a, path, file.size);
 }
 
-/* ---- which there are ---- */
+/* ---- contents of a set ---- */
 
 static const char *path_in(const struct xd_manifest *m, size_t i)
 {
@@ -141,7 +146,7 @@ struct set_file set_get(const struct set *s, size_t i)
                              .line = row->line};
 }
 
-/* The FNV-1a hash. */
+/* Returns the 32-bit FNV-1a hash of the path. */
 static size_t hash_of(const char *path)
 {
     uint32_t h = 2166136261U;
@@ -151,7 +156,8 @@ static size_t hash_of(const char *path)
     return h;
 }
 
-/* The slot of that path, or the empty one where it would be.  There is one. */
+/* Returns the slot of the path, or an empty slot for it.  There always is an
+ * empty slot. */
 static uint32_t *find_slot(const struct set *s, const char *path)
 {
     size_t at = hash_of(path) % s->n_slots;
@@ -167,7 +173,7 @@ bool set_has(const struct set *s, const char *path)
     return s->n > 0 && *find_slot(s, path) != 0;
 }
 
-/* No more than half of the slots are used. */
+/* Doubles the hash table.  At most half of its slots are used. */
 static bool grow_slots(struct set *s)
 {
     uint32_t *const old = s->slots;
@@ -206,7 +212,7 @@ static bool grow(struct set *s)
     return true;
 }
 
-/* The next one goes there. */
+/* Sets the path of the next row. */
 static bool put_path(struct set *s, const char *path)
 {
     char *const copy = path != NULL ? strdup(path) : NULL;
@@ -222,7 +228,7 @@ static bool put_path(struct set *s, const char *path)
     return true;
 }
 
-/* As the last of them. */
+/* Adds the manifest if it is not the last one. */
 static bool hold(struct set *s, struct xd_manifest *m)
 {
     if (s->n_manifests > 0 && s->manifests[s->n_manifests - 1] == m)
@@ -265,9 +271,10 @@ void set_clear(struct set *s)
     *s = (struct set){0};
 }
 
-/* ---- their download ---- */
+/* ---- downloading a set ---- */
 
-/* Those of one manifest, where it says, are taken as they are. */
+/* Returns whether all files are from one manifest, and have the paths of the
+ * manifest. */
 static bool is_of_one(const struct set *s)
 {
     return s->n_manifests == 1 && s->paths == NULL;
@@ -291,7 +298,7 @@ static int fetch(size_t n, const struct args *a, FILE *report,
     return fetch_file(&job);
 }
 
-/* The files of several manifests as those of one. */
+/* Makes one manifest with the files of several manifests. */
 static int gather(struct xd_manifest **out, const struct set *s,
                   const size_t *files, struct xd_error *err)
 {
@@ -308,7 +315,7 @@ static int gather(struct xd_manifest **out, const struct set *s,
     return rc;
 }
 
-/* It is not looked through any more. */
+/* Frees the hash table, which is no longer needed. */
 static void forget_slots(struct set *s)
 {
     free(s->slots);

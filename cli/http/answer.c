@@ -14,12 +14,14 @@ const char *answer_asked(struct MHD_Connection *c, const char *name)
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value)
 {
-    /* It fails for lack of memory, and then the answer does soon. */
+    /* This fails only if memory runs out, and then the response will fail
+     * soon. */
     (void)MHD_add_response_header(r, name, value);
 }
 
-/* What a page is made of comes from here, and nothing of it from within the
- * page itself: a name that got through as HTML could do nothing. */
+/* The Content-Security-Policy.  Everything must come from this server, and
+ * nothing inline is executed.  So HTML that is injected through a file name
+ * cannot do any harm. */
 static const char policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "media-src 'self'; connect-src 'self'; base-uri 'none'; "
@@ -55,7 +57,8 @@ static const char *sentence(unsigned status)
     case MHD_HTTP_BAD_REQUEST:
         return "The request is not complete.\n";
     case MHD_HTTP_FORBIDDEN:
-        return "Requests by this name, or from this origin, are refused.\n";
+        return "Requests by this name, or from pages of other sites, are "
+               "refused.\n";
     case MHD_HTTP_NOT_FOUND:
         return "There is nothing here.\n";
     case MHD_HTTP_METHOD_NOT_ALLOWED:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is answered to a request that may be made, whatever is served.
+ * HTTP responses that all servers of this program use.
  *
- * Threads: the connection's.
+ * Threads: call these functions on the thread of the connection.
  */
 #ifndef CLI_ANSWER_H
 #define CLI_ANSWER_H
@@ -16,59 +16,65 @@
 
 struct answer {
     unsigned status;
-    struct MHD_Response *response; /* NULL: none; the connection is to be
-                                      closed */
+    /* NULL: send no response and close the connection */
+    struct MHD_Response *response;
 };
 
-/* A header of the request; NULL: it has none of that name. */
+/* Returns the value of a request header, or NULL if the request does not have
+ * it. */
 const char *answer_asked(struct MHD_Connection *c, const char *name);
 
-/* A sentence for that status. */
+/* Returns a response with a sentence that explains the status. */
 struct answer answer_status(unsigned status);
 
-/* The same to a client that may not ask; the connection is closed: a page that
- * goes by many names would take all that there are. */
+/* Returns a response for a client that may not send requests here.  It closes
+ * the connection.  Otherwise a page that uses many host names could occupy all
+ * connections. */
 struct answer answer_refusal(unsigned status);
 
-/* To OPTIONS: what pages of other origins ask before they ask for a range. */
+/* Returns the response to OPTIONS.  Browsers send this preflight request for
+ * pages of other origins before range requests. */
 struct answer answer_options(void);
 
-/* A text of ours.  Ownership: `text` comes from malloc(), and is the answer's. */
+/* Returns a response with a text.  Ownership: takes `text`, which is from
+ * malloc(). */
 struct answer answer_text(unsigned status, char *text, size_t len,
                           const char *type);
 
-/* A response of ours, or NULL, with the headers that keep a browser from running
- * what came from elsewhere. */
+/* Adds headers to the response `r`, which may be NULL, so that browsers do not
+ * execute content from elsewhere. */
 struct answer answer_with_headers(unsigned status, struct MHD_Response *r,
                                   const char *type);
 
 void answer_header(struct MHD_Response *r, const char *name, const char *value);
 
-/* What is known of a file that is sent. */
+/* The properties of a file to send. */
 struct answer_file {
     uint64_t size;
     const char *type, *etag;
-    const char *modified; /* as Last-Modified has it; or NULL: not said */
+    const char *modified; /* value of Last-Modified; NULL: none */
 };
 
-/* 304 or 412, if the request is made only of another state of the file, or of
- * this one; else 0.  Dates are compared for equality: they come from here. */
+/* Checks the conditions of the request, such as If-Match.  Returns 304, 412, or
+ * 0 if the file must be sent.  Dates are only compared for equality, because
+ * clients got the dates from us. */
 unsigned answer_condition(struct MHD_Connection *c,
                           const struct answer_file *f);
 
-/* Without a body: 304 or 412 of a file. */
+/* Returns a 304 or 412 response without a body. */
 struct answer answer_unsent(unsigned status, const struct answer_file *f);
 
-/* The range that is asked of a file which has not changed since the client saw
- * it. */
+/* Parses the range of the request.  Ignores it if If-Range names another
+ * version of the file. */
 enum http_range answer_range(struct MHD_Connection *c,
                              const struct answer_file *f, uint64_t *out_begin,
                              uint64_t *out_end);
 
-/* To a range behind its end. */
+/* Returns a 416 response. */
 struct answer answer_outside(const struct answer_file *f);
 
-/* The file, or the part of it that answer_range() has found, as `r` sends it. */
+/* Completes the response `r`, which sends the file or the range that
+ * answer_range() found. */
 struct answer answer_part(const struct answer_file *f, enum http_range kind,
                           uint64_t begin, uint64_t end, struct MHD_Response *r);
 

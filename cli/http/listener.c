@@ -34,7 +34,7 @@ static int open_socket(const struct addrinfo *a)
     return -1;
 }
 
-/* Which address and port it has become. */
+/* Sets the actual address and port. */
 static void name_it(struct listener *l)
 {
     struct sockaddr_storage at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socket at which a server listens.
+ * The listening socket of a server.
  */
 #ifndef CLI_LISTENER_H
 #define CLI_LISTENER_H
@@ -8,14 +8,15 @@
 #include <stdbool.h>
 
 struct listener {
-    int fd;             /* -1: none */
-    bool is_loopback;   /* only this machine reaches it */
-    char authority[80]; /* as a URL has it: "127.0.0.1:8080", "[::1]:8080" */
+    int fd;           /* -1: not listening */
+    bool is_loopback; /* whether only this machine can reach the address */
+    /* host and port as in a URL: "127.0.0.1:8080", "[::1]:8080" */
+    char authority[80];
 };
 
-/* Listen at `where`, an address as --listen takes it.  Returns 0, or a status
- * after the reason was said.  Ownership: after 0, to release with
- * listener_close(). */
+/* Listens at `where`, which has the format of --listen.  Returns 0; after a
+ * failure, prints the error and returns the exit status.
+ * Ownership: on success the caller releases *l with listener_close(). */
 int listener_open(struct listener *l, const char *where);
 void listener_close(struct listener *l);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What all pages in HTML begin with. */
+/* Writes the common beginning of HTML pages. */
 #ifndef CLI_PAGE_H
 #define CLI_PAGE_H
 
 #include <stdio.h>
 
-/* Up to the title, which is put as it is; the head is still open. */
+/* Writes everything up to and including the title.  The title is not escaped.
+ * The caller must close the head element. */
 void page_begin(FILE *to, const char *title);
 
 #endif

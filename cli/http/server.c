@@ -15,28 +15,29 @@
 #include "common/words.h"
 #include "http/timeouts.h"
 
-/* Without a request, and for one to be complete: a client that sends a byte now
- * and then keeps its place no longer than one that sends none. */
+/* Time limit in seconds for a complete request.  Otherwise a client could keep
+ * a connection by sending a byte now and then. */
 #define IDLE_S 30
 
-/* Of a connection, for the heads of its request and its answer: where it has a
- * thread of its own; and of a pool, where there are many. */
+/* Memory per connection for request and response headers.  OWN_MEMORY is for a
+ * connection with a thread of its own, POOL_MEMORY for one of the many
+ * connections of a pool. */
 #define OWN_MEMORY ((size_t)32 << 10)
 #define POOL_MEMORY ((size_t)8 << 10)
 
 struct http_server {
-    /* Constant after start(). */
+    /* constant after http_server_start() */
     struct http_serving how;
     struct listener listener;
     struct MHD_Daemon *daemon;
     struct timeouts *timeouts;
 
-    atomic_uint_least64_t n_connections; /* ever */
+    atomic_uint_least64_t n_connections; /* number of all connections so far */
     atomic_uint n_open;
 };
 
 struct http_connection {
-    struct timeout *timeout; /* NULL: out of memory */
+    struct timeout *timeout; /* NULL: memory ran out */
     uint64_t number;
 };
 
@@ -54,14 +55,33 @@ bool http_is_own_page(struct MHD_Connection *c)
            is_own_origin(origin, answer_asked(c, MHD_HTTP_HEADER_HOST));
 }
 
-static bool is_allowed_origin(const struct http_server *s, const char *origin)
+static bool allows_every_origin(const struct http_server *s)
 {
-    return s->how.origin != NULL && (strcmp(s->how.origin, "*") == 0 ||
-                                     strcasecmp(s->how.origin, origin) == 0);
+    return s->how.origin != NULL && strcmp(s->how.origin, "*") == 0;
 }
 
-/* Whether the request comes from where it may: 0, or the status to refuse it
- * with.  Clients of HTTP/1.0 tell no Host. */
+static bool is_allowed_origin(const struct http_server *s, const char *origin)
+{
+    return s->how.origin != NULL &&
+           (allows_every_origin(s) || strcasecmp(s->how.origin, origin) == 0);
+}
+
+/*
+ * Returns whether a page of another site made the browser send this request
+ * without Origin, as <img>, <video> and links do.  Pages cannot set
+ * Sec-Fetch-Site (W3C Fetch Metadata); its value is "none" if the user typed
+ * the address.  Other clients and old browsers do not send it.
+ */
+static bool is_of_other_site(struct MHD_Connection *c)
+{
+    const char *site = answer_asked(c, "Sec-Fetch-Site");
+
+    return site != NULL && strcmp(site, "same-origin") != 0 &&
+           strcmp(site, "none") != 0;
+}
+
+/* Returns 0 if the source of the request is allowed, otherwise the status for
+ * refusing it.  HTTP/1.0 clients send no Host. */
 static unsigned check_source(const struct http_server *s,
                              struct MHD_Connection *c, const char *version)
 {
@@ -72,8 +92,9 @@ static unsigned check_source(const struct http_server *s,
         return MHD_HTTP_BAD_REQUEST;
     if (host != NULL && !http_host_is_ours(host, s->listener.is_loopback))
         return MHD_HTTP_FORBIDDEN;
-    if (origin != NULL && !is_own_origin(origin, host) &&
-        !is_allowed_origin(s, origin))
+    if (origin != NULL
+            ? !is_own_origin(origin, host) && !is_allowed_origin(s, origin)
+            : is_of_other_site(c) && !allows_every_origin(s))
         return MHD_HTTP_FORBIDDEN;
     return 0;
 }
@@ -91,12 +112,16 @@ static struct answer answer_request(const struct http_server *s,
     return s->how.answer(s->how.user, r);
 }
 
-/* The page that was allowed to ask may read the answer. */
-static void allow_origin(const struct http_server *s, struct MHD_Connection *c,
-                         struct MHD_Response *r)
+/* Adds headers that tell the browser which pages may use the response.
+ * Elements such as <img> may use it only on our own pages; scripts may also use
+ * it on pages of the allowed origin. */
+static void say_who_may_use(const struct http_server *s,
+                            struct MHD_Connection *c, struct MHD_Response *r)
 {
     const char *origin = answer_asked(c, MHD_HTTP_HEADER_ORIGIN);
 
+    answer_header(r, "Cross-Origin-Resource-Policy",
+                  allows_every_origin(s) ? "cross-origin" : "same-origin");
     if (s->how.origin == NULL)
         return;
     answer_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ORIGIN);
@@ -108,7 +133,7 @@ static void allow_origin(const struct http_server *s, struct MHD_Connection *c,
                   "Accept-Ranges, Content-Length, Content-Range, ETag");
 }
 
-/* Its context; NULL: out of memory. */
+/* Returns the context of a connection, or NULL if memory ran out. */
 static struct http_connection *context_of(struct MHD_Connection *c)
 {
     return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
@@ -132,7 +157,8 @@ static void hold_little(int fd, int most)
 #endif
 }
 
-/* MHD calls it when a connection has been made, and before it is closed. */
+/* libmicrohttpd calls this when a connection was opened, and before it is
+ * closed. */
 static void connected(void *user, struct MHD_Connection *c, void **context,
                       enum MHD_ConnectionNotificationCode what)
 {
@@ -158,8 +184,8 @@ static void connected(void *user, struct MHD_Connection *c, void **context,
         hold_little(fd, (int)s->how.unsent_most);
 }
 
-/* MHD calls it when the head is there, for each part of a body, and when all is
- * there. */
+/* libmicrohttpd calls this when the header is complete, for each part of a
+ * body, and at the end of the request. */
 static enum MHD_Result handle(void *user, struct MHD_Connection *c,
                               const char *path, const char *method,
                               const char *version, const char *body,
@@ -170,12 +196,13 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c,
 
     (void)body;
     if (*request == NULL || *body_len > 0) {
-        *request = user; /* any mark that it was here */
+        /* marks the request as seen; the value does not matter */
+        *request = user;
         *body_len = 0;
         return MHD_YES;
     }
     if (context == NULL)
-        return MHD_NO; /* the connection is closed */
+        return MHD_NO; /* closes the connection */
     timeouts_pause(s->timeouts, context->timeout);
     MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT,
                               s->how.answering_s);
@@ -192,7 +219,7 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *c,
     const struct answer a = answer_request(s, &r, version);
     if (a.response == NULL)
         return MHD_NO;
-    allow_origin(s, c, a.response);
+    say_who_may_use(s, c, a.response);
     const enum MHD_Result done = MHD_queue_response(c, a.status, a.response);
     MHD_destroy_response(a.response);
     return done;
@@ -210,7 +237,8 @@ static void completed(void *user, struct MHD_Connection *c, void **request,
                               (unsigned)IDLE_S);
 }
 
-/* The pool takes what the system has to wait for many sockets at once. */
+/* Starts libmicrohttpd.  A pool uses the system's best function to wait for
+ * many sockets. */
 static struct MHD_Daemon *start_daemon(struct http_server *s)
 {
     const unsigned waiting =
@@ -231,7 +259,8 @@ static struct MHD_Daemon *start_daemon(struct http_server *s)
         connected, s, MHD_OPTION_END);
 }
 
-/* Threads, which leave signals to the one that looks for them. */
+/* Starts the threads with all signals blocked, because the main thread handles
+ * signals. */
 static bool start_threads(struct http_server *s)
 {
     sigset_t all, before;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An HTTP server, whatever it serves: at most so many connections, of which one that
- * asks nothing is closed.
+ * An HTTP server with a limited number of connections.  Idle connections are
+ * closed.
  *
- * Refused is what a page of another site might have a browser ask: a Host that
- * is not ours, and an Origin that was not allowed.
+ * It refuses requests that another site could make a browser send.  These are
+ * requests with a foreign Host, requests with an Origin that is not allowed,
+ * and requests without an Origin if Sec-Fetch-Site names another site.
  */
 #ifndef CLI_HTTP_SERVER_H
 #define CLI_HTTP_SERVER_H
@@ -20,48 +21,55 @@ struct http_server;
 struct http_request {
     const struct http_server *server;
     struct MHD_Connection *connection;
-    uint64_t number;  /* of the connection, of all that there were; from 1 */
-    const char *path; /* decoded */
+    uint64_t number;  /* number of the connection, counted from 1 */
+    const char *path; /* percent-decoded */
     const char *method;
-    const char *host; /* as the client calls this server: "127.0.0.1:8080" */
+    /* how the client addresses this server: "127.0.0.1:8080" */
+    const char *host;
     bool is_get, is_head;
 };
 
 struct http_serving {
     const struct listener *listener;
-    const char
-        *origin;   /* may read the answers; "*": every page; NULL: no other */
-    unsigned most; /* connections */
-    unsigned most_each; /* of these for one address, if others than this machine
-                           can come */
-    unsigned answering_s; /* a client may take nothing of an answer so long */
-    unsigned threads;     /* for all connections, of which none may wait, but be
-                             suspended; 0: one for each, which may */
-    unsigned unsent_most; /* bytes that the system holds of a connection and has
-                             not sent, where it can be asked for that; 0: as many
-                             as it will */
+    /* origin whose pages may read responses; "*": all pages; NULL: only our own
+     * pages */
+    const char *origin;
+    unsigned most; /* limit of connections */
+    /* limit of connections per client address; applies if other machines can
+     * reach the server */
+    unsigned most_each;
+    /* seconds after which a client that accepts no data is disconnected */
+    unsigned answering_s;
+    /* Number of threads for all connections.  These threads must not block;
+     * suspend the connection instead.  0: each connection has its own thread,
+     * which may block. */
+    unsigned threads;
+    /* limit of unsent bytes in a socket, on systems that support it; 0: the
+     * default of the kernel */
+    unsigned unsent_most;
 
-    /* What is answered to a request that may be made, but to OPTIONS. */
+    /* Makes the response to an allowed request other than OPTIONS. */
     struct answer (*answer)(void *user, const struct http_request *r);
     void *user;
 };
 
 /*
- * Begin.  Returns NULL after the reason was said.
- * Ownership: the socket of the listener is the server's after a success; what
- *            `how` points to is the caller's and must live until
- *            http_server_stop().
+ * Starts the server.  After a failure, prints the error and returns NULL.
+ * Ownership: on success the server takes the listener's socket.  All pointers
+ * in `how` are the caller's and must stay valid until http_server_stop().
  */
 struct http_server *http_server_start(const struct http_serving *how);
 
-/* Whether the page that asks, if one does, is ours. */
+/* Returns whether the request was sent by one of our own pages, or not by a
+ * page at all. */
 bool http_is_own_page(struct MHD_Connection *c);
 
-/* Connections that are open. */
+/* Returns the number of open connections. */
 unsigned http_server_connections(const struct http_server *s);
 
-/* End it, and all connections, of which none may be suspended.  Blocks: for less
- * than half a second.  NULL does nothing. */
+/* Stops the server and closes all connections.  No connection may be suspended.
+ * If `s` is NULL, does nothing.
+ * Blocks: for less than half a second. */
 void http_server_stop(struct http_server *s);
 
 #endif

@@ -11,23 +11,25 @@
 struct timeout {
     struct timeout *next;
     int fd;
-    time_t due; /* of the monotonic clock, in seconds; 0: nothing is due */
+    /* time at which the request must be complete, in seconds of the monotonic
+     * clock; 0: no limit */
+    time_t due;
 };
 
 struct timeouts {
-    /* Constant after new(). */
+    /* constant after timeouts_new() */
     time_t seconds;
     pthread_t thread;
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* the thread: something is due, or the end */
+    pthread_cond_t changed; /* wakes the thread */
 
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct timeout *first;
     bool is_over;
 };
 
-/* macOS has no condition that waits by a clock of one's choice. */
+/* On macOS, condition variables cannot use the monotonic clock. */
 #if defined _POSIX_CLOCK_SELECTION && _POSIX_CLOCK_SELECTION > 0
 #define OWN_CLOCK CLOCK_MONOTONIC
 #else
@@ -42,7 +44,8 @@ static time_t now_s(void)
     return t.tv_sec;
 }
 
-/* End what is overdue.  Returns when the next is due; 0: nothing is. */
+/* Shuts down overdue connections.  Returns the time at which the next
+ * connection is due; 0: none. */
 static time_t end_overdue_locked(struct timeouts *t)
 {
     const time_t now = now_s();
@@ -53,7 +56,8 @@ static time_t end_overdue_locked(struct timeouts *t)
             continue;
         if (c->due <= now) {
             c->due = 0;
-            shutdown(c->fd, SHUT_RDWR); /* MHD notices, and closes it */
+            /* libmicrohttpd notices this and closes the connection */
+            shutdown(c->fd, SHUT_RDWR);
         } else if (next == 0 || c->due < next) {
             next = c->due;
         }

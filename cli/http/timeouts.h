@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ends connections on which no whole request comes in time.  MHD's own timeout
- * begins anew with each byte, so that a client could keep a place for ever.
+ * Closes connections if no complete request arrives in time.  The timeout of
+ * libmicrohttpd itself restarts with each byte, so a client could keep a
+ * connection forever.
  *
  * Threads: any.
  */
@@ -11,24 +12,27 @@
 struct timeouts;
 struct timeout;
 
-/* For requests of which each has so many seconds in all.  Returns NULL when
- * out of memory or threads. */
+/* Creates timeouts of `seconds` for each whole request.  Returns NULL if memory
+ * or threads run out. */
 struct timeouts *timeouts_new(unsigned seconds);
 
-/* After all connections have been removed.  NULL does nothing. */
+/* Call it after all connections were removed.  If `t` is NULL, does nothing. */
 void timeouts_free(struct timeouts *t);
 
 /*
- * A connection has been made, by the socket `fd`: its first request is due.
- * Returns NULL when out of memory.
- * Ownership: the socket is the caller's and stays open until timeouts_remove().
+ * Adds a new connection with the socket `fd`.  The time for its first request
+ * starts now.  Returns NULL if memory runs out.
+ * Ownership: the socket is the caller's and must stay open until
+ * timeouts_remove().
  */
 struct timeout *timeouts_add(struct timeouts *t, int fd);
 void timeouts_remove(struct timeouts *t,
-                     struct timeout *c); /* NULL does nothing */
+                     struct timeout *c); /* NULL: does nothing */
 
-/* Its request is complete, and may be answered for however long; the answer
- * has ended, and the next request is due.  NULL does nothing. */
+/* pause() stops the timeout.  Call it when the request is complete, because the
+ * response may take any time.  resume() starts the timeout for the next
+ * request.  Call it when the response has ended.  Both do nothing if `c` is
+ * NULL. */
 void timeouts_pause(struct timeouts *t, struct timeout *c);
 void timeouts_resume(struct timeouts *t, struct timeout *c);
 

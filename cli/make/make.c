@@ -51,7 +51,7 @@ static int write_manifest(const struct args *a, const struct xd_manifest *m)
     return status;
 }
 
-/* "film.xnd: 3 copies of film.bin, 4194304 bytes" */
+/* Prints a line like "film.xnd: 3 copies of film.bin, 4194304 bytes". */
 static void print_made(const struct args *a, const struct xd_manifest *m)
 {
     struct xd_file file = {.struct_size = sizeof file};
@@ -79,7 +79,7 @@ int make_manifest(const struct args *a)
     if (status != STATUS_COMPLETE)
         return status;
     if (interruptible_run(a, make, &m, &err) < 0)
-        return interruptible_fail(&err);
+        return interruptible_fail(a, &err);
     if (!a->quiet)
         words_warnings(m.manifest);
     status = write_manifest(a, m.manifest);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload make: a manifest for copies that exist already.
+ * xdownload make: makes a manifest for existing copies.
  */
 #ifndef CLI_MAKE_H
 #define CLI_MAKE_H
 
 #include "args/args.h"
 
-/* Returns a status. */
+/* Runs the command.  Returns a status. */
 int make_manifest(const struct args *a);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that has its name only once all of it is written.
+ * Writes a file under a temporary name and renames it when it is complete.
  */
 #ifndef CLI_WHOLE_FILE_H
 #define CLI_WHOLE_FILE_H
@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the file may be written, before there is anything to write: 0, or a
- * status after the reason was said. */
+/* Checks that the file may be written.  Returns 0; after a failure, prints the
+ * error and returns the exit status. */
 int whole_file_check(const char *path, bool replace);
 
-/* Write it beside `path` and rename it.  Unless `replace`, never over what is
- * there.  Returns 0, or a status after the reason was said. */
+/* Writes the file, like xd_manifest_save().  After a failure, no incomplete
+ * file is left.  Returns 0; after a failure, prints the error and returns the
+ * exit status. */
 int whole_file_write(const char *path, const char *text, size_t len,
                      bool replace);
 

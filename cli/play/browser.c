@@ -11,7 +11,8 @@
 
 #define WORDS_MAX 20
 
-/* The words of a command line, which it cuts; ended by NULL.  Returns how many. */
+/* Splits a command line in place into NULL-terminated words.  Returns their
+ * number. */
 static size_t cut_words(char *command, const char **words)
 {
     size_t n = 0;
@@ -41,7 +42,7 @@ static bool open_by(struct player *p, char *command, const char *url)
     }
     if (n == 0 || player_spawn(p, words) != 0)
         return false;
-    p->program = NULL; /* it lies in `command` */
+    p->program = NULL; /* `program` points into `command`, which is freed */
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The user's browser, which shows the page of the file that is played.
+ * Opens the page of a file in the user's browser.
  */
 #ifndef CLI_BROWSER_H
 #define CLI_BROWSER_H
@@ -8,14 +8,16 @@
 #include "play/player.h"
 
 /*
- * Have it open `url`: the first that there is of the programs in $BROWSER, which
- * are separated by colons and may have %s where the URL is to stand; else
- * xdg-open.  Returns 0, or a status after the reason was said.
+ * Opens `url` with the first available program in $BROWSER, or with xdg-open.
+ * $BROWSER is a list of commands separated by colons, in which %s stands for
+ * the URL.  Returns 0; after a failure, prints the error and returns the exit
+ * status.
  */
 int browser_open(struct player *p, const char *url);
 
-/* Look whether that program has ended, which says nothing of the browser: most
- * pass the URL on to one that runs.  It is not ended with us. */
+/* Checks whether that program has ended.  This does not show whether the
+ * browser has ended, because most programs pass the URL to a running browser.
+ * The program is not killed when this process ends. */
 void browser_look(struct player *p);
 
 #endif

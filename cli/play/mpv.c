@@ -15,12 +15,15 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* How often the library gets where the picture is; mpv reports each picture. */
+/* Interval in seconds at which the position is reported to the library.  (mpv
+ * reports every frame.) */
 #define REPORT_S 0.1
 
-/* By number, of which 0 is none to mpv. */
+/* The properties of mpv that are observed.  The numbers start at 1, because mpv
+ * uses 0 for "no number". */
 enum property {
-    PATH = 1, /* what comes together comes in this order */
+    /* if several properties change at once, mpv reports them in this order */
+    PATH = 1,
     TIME,
     DURATION,
     VIDEO_RATE,
@@ -53,9 +56,10 @@ bool mpv_is(const char *program)
     return strcmp(slash != NULL ? slash + 1 : program, "mpv") == 0;
 }
 
-/* ---- what it means ---- */
+/* ---- state ---- */
 
-/* Bytes per second of media: of the whole file, or else of what is shown. */
+/* Returns the rate of the media in bytes per second: the average of the file if
+ * known, otherwise the current bitrate. */
 static double rate_of(const struct mpv *m)
 {
     const int64_t size = m->duration_s > 0 ? xd_reader_size(m->viewer, 0) : 0;
@@ -67,8 +71,9 @@ static double rate_of(const struct mpv *m)
            8;
 }
 
-/* A seek ends a stall, and takes as long as it takes.  A picture that stands
- * still for no reason is about to tell it, or at its end. */
+/* Returns the state for the library.  A seek ends a stall.  If the picture does
+ * not move for no known reason, mpv is about to report the reason, or the file
+ * has ended; this counts as a pause. */
 static enum xd_play_state state_of(const struct mpv *m)
 {
     if (m->moves)
@@ -93,10 +98,11 @@ static void report_state(struct mpv *m, enum xd_play_state state)
     m->reported_s = moment_s();
 }
 
-/* ---- what it says ---- */
+/* ---- messages ---- */
 
-/* The text behind `key` in a line of JSON as mpv writes it, without blanks; a
- * key with its quotes cannot stand within a string.  NULL: there is none. */
+/* Returns the text after `key` in a line of JSON, or NULL if the line does not
+ * contain the key.  mpv writes JSON without blanks.  The key includes its
+ * quotes, so it cannot occur inside a string. */
 static const char *value_of(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
@@ -112,7 +118,8 @@ static double number(const char *data)
     return data != NULL && end != data && x >= 0 && x < 1e12 ? x : -1;
 }
 
-/* What is known of the file before it is not true of this one. */
+/* Handles a change of the file.  The values of the previous file are
+ * forgotten. */
 static void turn_to(struct mpv *m, const char *url)
 {
     m->time_s = m->duration_s = m->video_rate = m->audio_rate = -1;
@@ -122,7 +129,7 @@ static void turn_to(struct mpv *m, const char *url)
     report_state(m, state_of(m));
 }
 
-/* Ours need no escapes. */
+/* Handles a change of the path.  Our own URLs contain no JSON escapes. */
 static void set_path(struct mpv *m, const char *data)
 {
     char url[MPV_LINE];
@@ -130,7 +137,7 @@ static void set_path(struct mpv *m, const char *data)
         data != NULL && *data == '"' ? strcspn(data + 1, "\"") : 0;
 
     if (len == 0)
-        return; /* it plays nothing */
+        return; /* no file is being played */
     snprintf(url, sizeof url, "%.*s", (int)len, data + 1);
     turn_to(m, url);
 }
@@ -189,7 +196,8 @@ static void take_line(struct mpv *m, const char *line)
     set(m, (enum property)p, value_of(line, "\"data\":"));
 }
 
-/* What came together belongs to one moment. */
+/* Handles bytes received from mpv.  All bytes of one read are treated as if
+ * they were sent at the same time. */
 static void take(struct mpv *m, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -261,7 +269,8 @@ void mpv_begin(struct mpv *m)
                                "{\"command\":[\"observe_property\",%d,\"%s\"]}"
                                "\n",
                                p, names[p]);
-        /* If it has ended already, that shows soon. */
+        /* An error means that mpv has ended, and mpv_listen() will notice
+         * that. */
         (void)!write(m->fd, line, (size_t)n);
     }
 }
@@ -290,12 +299,13 @@ static void read_message(struct mpv *m)
 void mpv_listen(struct mpv *m, int ms)
 {
     const double end_s = moment_s() + ms / 1e3;
-    struct pollfd p = {.fd = m->fd, .events = POLLIN}; /* -1: it only waits */
+    /* if fd is -1, poll() only waits */
+    struct pollfd p = {.fd = m->fd, .events = POLLIN};
 
     while (ms > 0 && poll(&p, 1, ms) > 0) {
         read_message(m);
         if (m->fd < 0)
-            return; /* it is about to end */
+            return; /* mpv is about to end */
         ms = (int)((end_s - moment_s()) * 1e3);
     }
 }

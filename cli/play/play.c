@@ -15,9 +15,10 @@
 #include "serve/catalog.h"
 #include "trace/trace.h"
 
-#define TICK_MS 100 /* between two looks for a signal */
+#define TICK_MS 100 /* milliseconds between checks for a signal */
 
-/* Nothing is fetched before the first read, which the player may not have. */
+/* Reads one byte, so that the download starts.  It starts with the first read,
+ * and the player may not have read anything. */
 static int begin(struct xd_source *s, struct xd_error *err)
 {
     struct xd_reader *r;
@@ -26,12 +27,13 @@ static int begin(struct xd_source *s, struct xd_error *err)
 
     if (rc < 0)
         return rc;
-    (void)!xd_reader_read(r, &byte, 1, 0); /* if that fails, so does the wait */
+    /* ignore errors: the wait for the download reports them */
+    (void)!xd_reader_read(r, &byte, 1, 0);
     xd_reader_free(r);
     return 0;
 }
 
-/* The file that is kept is fetched to its end. */
+/* Completes the download of a file that --keep keeps. */
 static int keep_on(const struct catalog *s, const struct catalog_source *of)
 {
     struct xd_download *d = xd_source_download(of->source);
@@ -49,7 +51,8 @@ static int keep_on(const struct catalog *s, const struct catalog_source *of)
     return status_of(rc);
 }
 
-/* By a simulated player, or a real one; each file's account follows it. */
+/* Plays with a simulated or a real player, and prints statistics after each
+ * file. */
 static int play_viewed(struct playlist *p, struct log *log)
 {
     const struct args *a = p->args;
@@ -61,7 +64,8 @@ static int play_viewed(struct playlist *p, struct log *log)
     if (a->simulate || a->browser)
         signals_watch();
     else
-        signals_watch_each(); /* the player is seen to */
+        /* this process must end the player before it ends itself */
+        signals_watch_each();
     int rc = 0;
     if (a->simulate)
         status = play_simulated_list(p);
@@ -95,7 +99,8 @@ static int play_catalog(struct catalog *catalog, struct log *log)
     playlist_init(&p, catalog);
     int status = play_viewed(&p, log);
     playlist_fini(&p);
-    /* Wrong bytes that were played are put right in what is kept. */
+    /* With --keep, completes the file and corrects wrong bytes that were
+     * played. */
     if ((status == STATUS_COMPLETE || status == STATUS_CORRUPT) &&
         args_value(catalog->args, "keep") != NULL) {
         const int kept = keep_first(catalog);
@@ -110,9 +115,8 @@ static int play_files(const struct args *a, const struct inputs *in)
     struct catalog catalog;
     struct log log;
 
-    log_init(&log, a->quiet, false);
+    log_init(&log, a->options, a->quiet, false);
     log_forward(&log, trace_log, a->tracer);
-    xd_options_set_log(a->options, log_print, &log);
     catalog_init(&catalog, a);
     int status = catalog_fill(&catalog, in);
     if (status == 0)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload play: files are played while they arrive.
+ * xdownload play: plays files while they are being downloaded.
  */
 #ifndef CLI_PLAY_H
 #define CLI_PLAY_H
 
 #include "args/args.h"
 
-/* Returns a status. */
+/* Runs the command.  Returns a status. */
 int play_inputs(const struct args *a);
 
 #endif

@@ -17,21 +17,22 @@
 
 #define TICK_NS (PLAYER_TICK_MS * 1000000L)
 
-/* More URLs than this are not a player's words, but in a playlist. */
+/* If there are more URLs than this, a playlist is passed to the player instead
+ * of URLs. */
 #define URLS_MOST 100
 
-/* What is played, and by what. */
+/* A playback session. */
 struct session {
-    /* Constant. */
+    /* constant */
     struct playlist *list;
     struct log *log;
     struct server *server;
-    const char *authority; /* of our URLs */
+    const char *authority; /* host and port of our URLs */
 
-    struct mpv *mpv; /* that tells of itself; or NULL */
+    struct mpv *mpv; /* NULL: the player is not mpv */
 };
 
-/* Ctrl-Z stops the player too. */
+/* Stops this process after Ctrl-Z, which also stops the player. */
 static void obey_stop(struct mpv *mpv)
 {
     if (mpv != NULL)
@@ -48,7 +49,7 @@ static void look(const struct session *s)
     server_look(s->server);
 }
 
-/* Until the player has ended. */
+/* Waits until the player ends. */
 static void follow(struct player *p, const struct session *s)
 {
     const struct timespec tick = {0, TICK_NS};
@@ -79,7 +80,7 @@ static int status_after(const struct player *p, struct catalog *catalog)
     return p->status != 0 ? p->status : catalog_status(catalog);
 }
 
-/* ---- its command line ---- */
+/* ---- command line ---- */
 
 static char *new_url(const struct session *s, const char *link)
 {
@@ -92,8 +93,9 @@ static char *new_url(const struct session *s, const char *link)
     return url;
 }
 
-/* Of each file, or one that leads to all.  Returns how many; 0 without memory,
- * which may leave some: all that are not NULL are to be freed. */
+/* Makes a URL for each file, or the URL of a playlist.  Returns the number of
+ * URLs.  Returns 0 if memory runs out.  Some URLs may exist even then: free all
+ * that are not NULL. */
 static size_t make_urls(char **urls, const struct session *s)
 {
     const struct catalog *catalog = s->list->catalog;
@@ -111,8 +113,9 @@ static size_t make_urls(char **urls, const struct session *s)
     return n == catalog->n ? n : 0;
 }
 
-/* Ours come first, so that the user's overrule them; then NULL.  To be freed;
- * NULL without memory. */
+/* Returns the NULL-terminated command line, which the caller frees; NULL if
+ * memory runs out.  Our options come first, so that the user's options override
+ * them. */
 static const char **new_command(const struct session *s, char *const *urls,
                                 size_t n_urls)
 {
@@ -126,9 +129,12 @@ static const char **new_command(const struct session *s, char *const *urls,
         return NULL;
     words[n++] = a->player;
     if (s->mpv != NULL) {
-        words[n++] = "--ytdl=no"; /* the URL is the film, no page with one */
-        /* Once more at once, as after a long pause, and no more: a read that
-         * has failed here has tried every depot. */
+        /* the URL is a media file, not a web page with a video */
+        words[n++] = "--ytdl=no";
+        /* Reconnect only once, without a delay.  That is enough if the server
+         * has closed the connection during a long pause.  Repeating failed
+         * reads is useless, because the server has already tried every
+         * depot. */
         words[n++] = "--stream-lavf-o-append=reconnect_delay_max=0";
         words[n++] = s->mpv->option;
         if (s->list->catalog->n > 1)
@@ -158,7 +164,7 @@ static int start(struct player *p, const struct session *s)
     return status;
 }
 
-/* ---- what plays ---- */
+/* ---- playing ---- */
 
 static int run(int *out, const struct session *s)
 {
@@ -174,7 +180,8 @@ static int run(int *out, const struct session *s)
     return 0;
 }
 
-/* The file of the URL, if it is one of ours, and the viewer of it. */
+/* Switches the list to the file of this URL, if it is one of our URLs.  Returns
+ * the viewer of the file. */
 static struct xd_reader *turn(void *user, const char *url)
 {
     const struct session *s = user;
@@ -188,7 +195,8 @@ static struct xd_reader *turn(void *user, const char *url)
     if (f == NULL || list->now == NULL || list->now->file != f)
         playlist_leave(list);
     if (f != NULL && list->now == NULL)
-        (void)playlist_turn_to(list, f); /* its clients fail, too */
+        /* ignore errors: clients of the file get an error as well */
+        (void)playlist_turn_to(list, f);
     return list->viewer;
 }
 
@@ -205,7 +213,8 @@ static int run_mpv(int *out, struct session *s)
     return rc;
 }
 
-/* Until a signal: a browser does not tell when its user has left. */
+/* Opens the page in a browser and waits for a signal, because a browser does
+ * not report when the user has left the page. */
 static int browse(int *out, const struct session *s)
 {
     const struct timespec tick = {0, TICK_NS};

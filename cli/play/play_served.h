@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A player of the user's, which reads the files from URLs of ours.
+ * Plays files with a player program, which reads them from our server.
  */
 #ifndef CLI_PLAY_SERVED_H
 #define CLI_PLAY_SERVED_H
@@ -8,12 +8,14 @@
 #include "common/log.h"
 #include "play/playlist.h"
 
-/* Play the files of the list until the player ends, or in a browser until a
- * signal comes; mpv, for which the list has been turned to its first file, says
- * of each what is seen.
- * Returns 0, and in *out the player's status, or, if that is 0, that of the
- * first file which failed; or a status after it was said why there was no
- * player. */
+/*
+ * Plays the files of the list until the player ends, or in a browser until a
+ * signal arrives.  For mpv, call playlist_turn_to() for the first file before.
+ *
+ * Returns 0 if the player ran.  *out is then the status of the player or, if
+ * that is 0, the status of the first file that failed.  If there was no player,
+ * prints the error and returns the exit status.
+ */
 int play_served(int *out, struct playlist *list, struct log *log);
 
 #endif

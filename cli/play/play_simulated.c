@@ -12,29 +12,30 @@
 #include "common/words.h"
 #include "serve/prefetch.h"
 
-/* Media is consumed in portions of this time, each at its very moment. */
+/* Media is consumed in portions of this many seconds, each at its due time. */
 #define PORTION_S 0.01
 
-/* How often the picture's place is reported to the library, and a signal is
- * seen. */
+/* Interval of position reports to the library in seconds, and of checks for
+ * signals in milliseconds. */
 #define REPORT_S 0.1
 #define LOOK_MS 100
 
 struct viewer {
-    struct catalog *catalog; /* of what is played next; or NULL */
+    /* the catalog, if the next files must be prefetched; or NULL */
+    struct catalog *catalog;
     struct prefetch *prefetch;
     struct xd_reader *r;
     struct trace_run *trace;
-    double looked_s;      /* moment_s() when files were looked at */
+    double looked_s;      /* moment_s() of the last call of catalog functions */
     double rate;          /* bytes per second */
-    double due_s;         /* when the next portion is to be shown */
-    double reported_s;    /* of the last report to the library */
-    uint64_t shown;       /* bytes */
-    unsigned char *bytes; /* one portion */
+    double due_s;         /* when the next portion is due */
+    double reported_s;    /* time of the last report to the library */
+    uint64_t shown;       /* number of bytes shown */
+    unsigned char *bytes; /* buffer for a portion */
     size_t room;
 };
 
-/* Time passes: for the trace, and for what is played next. */
+/* Does the regular work: updates the trace and prefetches the next files. */
 static void look(struct viewer *p)
 {
     trace_look(p->trace);
@@ -46,7 +47,8 @@ static void look(struct viewer *p)
     p->looked_s = moment_s();
 }
 
-/* Until the moment, or a signal, which is seen within LOOK_MS. */
+/* Sleeps until the given time, or until a signal.  A signal is noticed within
+ * LOOK_MS. */
 static void sleep_until(struct viewer *p, double at_s)
 {
     for (;; look(p)) {
@@ -66,7 +68,8 @@ static void report_state(struct viewer *p, enum xd_play_state state)
     p->reported_s = moment_s();
 }
 
-/* Up to `len` bytes, waiting until a signal comes; 0 at the end. */
+/* Reads up to `len` bytes.  Waits for them until a signal arrives.  Returns 0
+ * at the end of the file. */
 static int64_t read_patiently(struct viewer *p, unsigned char *to, size_t len)
 {
     int64_t n;
@@ -78,8 +81,8 @@ static int64_t read_patiently(struct viewer *p, unsigned char *to, size_t len)
     return n;
 }
 
-/* The next portion, which is due now: if it is not here, the picture stands
- * still until it is.  How many bytes it has, 0 at the end, or a code. */
+/* Shows the next portion.  If its bytes are missing, stalls until they arrive.
+ * Returns its size, 0 at the end of the file, or an error code. */
 static int64_t show_portion(struct viewer *p)
 {
     const double began_s = moment_s();
@@ -122,7 +125,7 @@ static int64_t play_on(struct viewer *p)
     return n;
 }
 
-/* The first look at the source sets it in motion. */
+/* Waits for the prebuffering time.  The first read starts the download. */
 static int64_t prebuffer(struct viewer *p, double seconds)
 {
     const double begins_s = moment_s() + seconds;
@@ -136,7 +139,8 @@ static int64_t prebuffer(struct viewer *p, double seconds)
     return n == XD_E_AGAIN ? 0 : n;
 }
 
-/* Behind another file there is no time to wait but for its first byte. */
+/* Waits only for the first byte.  Used for all files but the first, which need
+ * no prebuffering. */
 static int64_t begin_at_once(struct viewer *p)
 {
     report_state(p, XD_WAITING);
@@ -149,7 +153,7 @@ static int64_t begin_at_once(struct viewer *p)
     return n;
 }
 
-/* Returns 0, or why it ended early. */
+/* Plays a file.  Returns 0, or an error code if it ended early. */
 static int play_file(struct viewer *p, const struct args *a, bool is_first,
                      struct xd_error *err)
 {
@@ -194,7 +198,7 @@ int play_simulated(const struct args *a, struct xd_reader *r,
     return status_of(rc);
 }
 
-/* The file that the list has been turned to. */
+/* Plays the current file of the list. */
 static void play_next(struct viewer *p, struct playlist *list, bool is_first)
 {
     struct xd_error err;
@@ -211,7 +215,7 @@ static int play_all(struct viewer *p, struct playlist *list)
     struct catalog *s = list->catalog;
 
     for (size_t i = 0; i < s->n && !signals_came(); i++) {
-        /* One that cannot be opened has been named. */
+        /* ignore errors: the function has printed them */
         if (i > 0)
             (void)playlist_turn_to(list, &s->files[i]);
         if (list->now != NULL)

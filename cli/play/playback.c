@@ -4,30 +4,26 @@
 #include "common/text.h"
 #include "common/units.h"
 
-/* Times that did not come yet are given as negative ones. */
-static void put_time(struct json *j, const char *name, double s)
-{
-    if (s < 0)
-        json_null(j, name);
-    else
-        json_number(j, name, s);
-}
-
 typedef int (*list_fn)(struct xd_reader *r, size_t i, struct xd_stall *out);
 
-/* [[media time, duration], ...], the form of P.1203's I.23. */
+static void put_pair(struct json *j, double first, double second)
+{
+    json_open_array(j, NULL);
+    json_number(j, NULL, first);
+    json_number(j, NULL, second);
+    json_close_array(j);
+}
+
+/* Writes [[media time, duration], ...], which is the form of the input I.23 of
+ * ITU-T P.1203. */
 static void put_list(struct json *j, const char *name, struct xd_reader *r,
                      list_fn get)
 {
     struct xd_stall s = {.struct_size = sizeof s};
 
     json_open_array(j, name);
-    for (size_t i = 0; get(r, i, &s) == 0; i++) {
-        json_open_array(j, NULL);
-        json_number(j, NULL, s.media_s);
-        json_number(j, NULL, s.seconds);
-        json_close_array(j);
-    }
+    for (size_t i = 0; get(r, i, &s) == 0; i++)
+        put_pair(j, s.media_s, s.seconds);
     json_close_array(j);
 }
 
@@ -36,20 +32,16 @@ static void put_levels(struct json *j, struct xd_reader *r)
     struct xd_level l = {.struct_size = sizeof l};
 
     json_open_array(j, "buffer_level");
-    for (size_t i = 0; xd_reader_level(r, i, &l) == 0; i++) {
-        json_open_array(j, NULL);
-        json_number(j, NULL, l.at_s);
-        json_number(j, NULL, l.level_s);
-        json_close_array(j);
-    }
+    for (size_t i = 0; xd_reader_level(r, i, &l) == 0; i++)
+        put_pair(j, l.at_s, l.level_s);
     json_close_array(j);
 }
 
 static void put_members(struct json *j, struct xd_reader *r,
                         const struct xd_playback *p)
 {
-    put_time(j, "startup_time_s", p->startup_s);
-    put_time(j, "startup_min_s", p->startup_least_s);
+    json_time(j, "startup_time_s", p->startup_s);
+    json_time(j, "startup_min_s", p->startup_least_s);
     json_count(j, "stall_count", p->n_stalls);
     json_number(j, "stall_time_s", p->stall_s);
     json_number(j, "stall_max_s", p->stall_longest_s);
@@ -126,7 +118,8 @@ static void put_text(FILE *to, const struct playback *b,
             p->rebuffer_ratio * 100, p->quality);
 }
 
-/* Without a picture it has failed: that is no gap. */
+/* Adds the wait before a file.  If the file showed no picture, it has failed,
+ * and the wait does not count. */
 static void count_gap(struct playback_list *l, const struct xd_playback *p)
 {
     if (l->n == 0 || p->startup_s < 0)
@@ -151,8 +144,8 @@ void playback_put(struct playback_list *l, const struct playback *b)
 
     if (b->viewer != NULL)
         xd_reader_playback(b->viewer, &p);
-    /* Where mpv's picture is in the file is a guess; but no wait was needed
-     * that did not come. */
+    /* The position of mpv's picture is estimated.  So the computed shortest
+     * wait may exceed the real wait; limit it. */
     if (p.stall_least_s > p.stall_s)
         p.stall_least_s = p.stall_s;
     if (p.rebuffer_least > p.rebuffer_ratio)

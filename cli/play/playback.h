@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints playback statistics, as text or as JSON: of one file, or of each of
- * several as soon as it has been played.
+ * Prints playback statistics as text or JSON.  If there are several files, the
+ * statistics of a file are printed when it has been played.
  */
 #ifndef CLI_PLAYBACK_H
 #define CLI_PLAYBACK_H
@@ -15,21 +15,24 @@
 #include "common/json.h"
 
 struct playback_list {
-    /* Constant. */
+    /* constant */
     const struct args *args;
     FILE *to;
-    bool is_list; /* of several files */
+    bool is_list; /* whether there are several files */
 
     struct json json;
-    size_t n;                 /* that have been put */
-    double gaps_s, longest_s; /* between files, until the next one's picture */
+    size_t n; /* files printed so far */
+    /* waits between files, until the picture of the next file appears, in
+     * seconds: total and longest */
+    double gaps_s, longest_s;
 };
 
 struct playback {
-    const char *name; /* of the file, or NULL */
+    const char *name; /* name of the file, or NULL */
     struct xd_source *source;
-    struct xd_reader *viewer; /* that knows of the picture; or NULL */
-    double blocked_s;         /* in which the player waited for bytes */
+    /* the reader that gets reports about the picture, or NULL */
+    struct xd_reader *viewer;
+    double blocked_s; /* seconds that the player waited for data */
 };
 
 void playback_begin(struct playback_list *l, FILE *to, const struct args *a,

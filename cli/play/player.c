@@ -14,12 +14,12 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* What a player has to end after a signal. */
+/* Time that a player may take to end after a signal, in ticks. */
 #define PATIENCE_TICKS (2000 / PLAYER_TICK_MS)
 
 extern char **environ;
 
-/* We ignore SIGPIPE, which a player is not to inherit. */
+/* Resets SIGPIPE in the player, because this process ignores it. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t usual;
@@ -32,7 +32,8 @@ static int set_attributes(posix_spawnattr_t *attributes)
                : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
 
-/* exec() does not write to the words; it only has an older type. */
+/* The cast is safe: exec() does not write to the words, although its prototype
+ * lacks the const. */
 int player_spawn(struct player *p, const char *const *words)
 {
     *p = (struct player){.program = words[0]};
@@ -74,9 +75,9 @@ int player_start(struct player *p, const char *const *words)
     return STATUS_LOCAL;
 }
 
-/* A signal from the terminal has reached the player too; one that was sent to
- * us is passed on.  A player that does not obey, or whose user is impatient, is
- * killed. */
+/* Passes signals on to the player.  A signal from the terminal has reached the
+ * player already.  A signal that was sent to this process is passed on.  If the
+ * player does not end in time, or after a second signal, it is killed. */
 static void obey_signals(struct player *p)
 {
     const int sent = signals_take_sent();
@@ -102,7 +103,8 @@ void player_look(struct player *p)
         return;
     p->has_ended = true;
     if (pid < 0)
-        p->status = STATUS_FAILED; /* another waited for it */
+        /* other code has already waited for the process */
+        p->status = STATUS_FAILED;
     else
         p->status =
             WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process of a player: begun, sent signals, and never left behind.
+ * Runs the process of a player, passes on signals, and makes sure that it ends.
  *
- * It stays in our process group and has our terminal, so that its keys work
- * and Ctrl-C reaches it as it reaches us.  Its standard output is our standard
- * error, for ours has nothing but data.
+ * The player stays in our process group and uses our terminal, so its keys
+ * work, and Ctrl-C reaches both processes.  Its standard output is our standard
+ * error, because our standard output is only for data.
  */
 #ifndef CLI_PLAYER_H
 #define CLI_PLAYER_H
@@ -17,20 +17,22 @@ struct player {
     const char *program; /* constant */
     pid_t pid;
     bool has_ended;
-    int status; /* once it has ended: its own, or 128 and its signal */
+    int status; /* after it has ended: its exit status, or 128 + signal */
     unsigned ticks_since_signal;
 };
 
-/* Start words[0], which is looked for in PATH, with the words, ended by NULL.
- * Returns 0, or a status after the reason was said.
- * Ownership: after 0 player_look() is to be called until it has ended. */
+/* Starts the program words[0], which is searched in PATH, with NULL-terminated
+ * arguments.  Returns 0; after a failure, prints the error and returns the exit
+ * status.
+ * Ownership: on success, call player_look() until the player has ended. */
 int player_start(struct player *p, const char *const *words);
 
-/* The same without a word: returns 0, or the errno of why not. */
+/* Starts the player like player_start(), but prints nothing.  Returns 0 or an
+ * errno. */
 int player_spawn(struct player *p, const char *const *words);
 
-/* Look whether it has ended, and if signals came, see to it that it does: to be
- * called every PLAYER_TICK_MS. */
+/* Checks whether the player has ended.  After a signal, makes sure that it
+ * ends.  Call it every PLAYER_TICK_MS. */
 #define PLAYER_TICK_MS 100
 void player_look(struct player *p);
 

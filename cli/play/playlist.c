@@ -29,7 +29,8 @@ static void put(struct playlist *p, const struct catalog_source *of,
                                                     .blocked_s = blocked_s});
 }
 
-/* A simulated player waits in its own reader. */
+/* Returns the time in seconds for which the player waited for data.  A
+ * simulated player has its own reader. */
 static double blocked_s(const struct playlist *p)
 {
     struct xd_playback b = {.struct_size = sizeof b};
@@ -40,7 +41,7 @@ static double blocked_s(const struct playlist *p)
     return b.blocked_s;
 }
 
-/* Wherever its picture was last. */
+/* Reports to the library that playback has ended at the last position. */
 static void end_view(struct xd_reader *viewer)
 {
     struct xd_playback b = {.struct_size = sizeof b};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that are played, one after another: which one it is now, and what
- * its viewer had of it.
+ * The list of files to play, and the file that is being played now.
  */
 #ifndef CLI_PLAYLIST_H
 #define CLI_PLAYLIST_H
@@ -14,27 +13,30 @@
 #include "serve/catalog.h"
 
 struct playlist {
-    /* Constant. */
+    /* constant */
     const struct args *args;
     struct catalog *catalog;
 
     struct playback_list statistics;
-    struct catalog_source *now; /* entered; NULL: none is played */
-    struct xd_reader *viewer;   /* gets reports of its picture; or NULL */
+    /* the file that is being played, from catalog_enter(); or NULL */
+    struct catalog_source *now;
+    /* the reader that gets reports about the picture, or NULL */
+    struct xd_reader *viewer;
 };
 
 void playlist_init(struct playlist *p, struct catalog *s);
 
-/* Prints what is known of all of them together. */
+/* Prints the totals. */
 void playlist_fini(struct playlist *p);
 
-/* This file is played from now on, and the one before it no longer: its
- * statistics are printed.  Returns 0, or a status after the reason was said. */
+/* Switches to this file, and prints the statistics of the file before.  Returns
+ * 0; after a failure, prints the error and returns the exit status. */
 int playlist_turn_to(struct playlist *p, struct catalog_file *f);
 void playlist_leave(struct playlist *p);
 
-/* Print those of all files that clients have read, and of a lone file in any
- * case, after a player that the list was not turned by. */
+/* Prints the statistics of all files that clients have read.  If there is only
+ * one file, prints its statistics in any case.  Used for players that do not
+ * report which file they play. */
 void playlist_put_read(struct playlist *p);
 
 #endif

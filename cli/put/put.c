@@ -15,24 +15,27 @@
 #include "common/status.h"
 #include "common/words.h"
 #include "put/put_report.h"
+#include "put/readable.h"
 #include "report/display.h"
 #include "report/view.h"
 
-#define TICK_MS 100 /* between two drawings, and two looks for a signal */
+/* milliseconds between updates of the display and checks for signals */
+#define TICK_MS 100
 
 struct put {
     const struct args *args;
-    const char *name; /* of the file */
-    struct target to; /* the manifest */
+    const char *name; /* name of the file */
+    struct target to; /* path of the manifest */
     upload_make *make;
     void *user;
+    struct json *json; /* the JSON object that gets the report, or NULL */
     struct xd_upload *upload;
     struct snapshot snapshot;
     struct log log;
     struct display display;
 };
 
-/* "FILE.xnd", in the current folder. */
+/* Returns "FILE.xnd", a path in the current folder. */
 static char *default_manifest(const char *name)
 {
     const size_t size = strlen(name) + sizeof ".xnd";
@@ -54,8 +57,7 @@ static int make(struct put *p, struct xd_error *err)
 {
     const struct publish_args *a = &p->args->publish;
     const struct xd_upload_wish wish = {.struct_size = sizeof wish,
-                                        .stores =
-                                            (const char *const *)a->stores,
+                                        .stores = a->stores,
                                         .n_stores = a->n_stores,
                                         .manifest = p->to.path,
                                         .format = p->args->format,
@@ -66,12 +68,11 @@ static int make(struct put *p, struct xd_error *err)
                                         .lifetime_s = (uint64_t)a->lifetime_s,
                                         .code = a->code};
 
-    xd_options_set_log(p->args->options, log_print, &p->log);
     return p->make(&p->upload, p->user, &wish, p->args->options, err);
 }
 
-/* Lines to stand above the display, for the caller to free; NULL without
- * memory. */
+/* Returns lines to print above the display, or NULL if memory runs out.  The
+ * caller frees them. */
 static char *new_lines(struct put *p)
 {
     char *text = NULL;
@@ -96,7 +97,7 @@ static const char *outcome_of(int rc)
     return rc == XD_E_CANCELED ? "interrupted" : "failed";
 }
 
-/* Until the end.  Returns its code. */
+/* Waits until the upload ends.  Returns its result. */
 static int follow(struct put *p, struct xd_error *err)
 {
     bool was_canceled = false;
@@ -106,7 +107,7 @@ static int follow(struct put *p, struct xd_error *err)
         char *above = new_lines(p);
         put_snapshot(&p->snapshot, p->upload);
         if (rc != XD_E_AGAIN) {
-            snapshot_forget_errors(&p->snapshot); /* which were logged */
+            snapshot_forget_errors(&p->snapshot); /* these errors were logged */
             display_end(&p->display, &p->snapshot, outcome_of(rc),
                         above != NULL ? above : "");
             free(above);
@@ -140,6 +141,55 @@ static void print_interrupted(const struct put *p)
     free(far);
 }
 
+static bool uses_s3(const struct args *a)
+{
+    for (size_t i = 0; i < a->publish.n_stores; i++)
+        if (strncmp(a->publish.stores[i], "s3:", 3) == 0)
+            return true;
+    return false;
+}
+
+/* Prints the names of both manifests, and who can use the public manifest. */
+static void print_manifests(const struct put *p)
+{
+    const char *path = p->to.path;
+    const char *hidden = xd_upload_private_path(p->upload);
+    const char *presign = uses_s3(p->args)
+                              ? ", or give --presign TIME, which names them by "
+                                "URLs that anybody can read"
+                              : "";
+    struct readable readable;
+
+    readable_find(&readable, path, p->args);
+    if (readable.n_closed > 0)
+        words_warning(0,
+                      "%s: nobody can read the copies on %s without keys or a "
+                      "login: let everybody read the objects%s",
+                      path, readable.closed, presign);
+    fprintf(stderr, "%s: %s; %s manages the copies, and is a secret\n", path,
+            readable.n_closed == 0 || readable.n_closed < readable.n_asked
+                ? "to hand out"
+                : "for those who have the keys",
+            hidden);
+}
+
+static void write_report(const struct put *p, FILE *report, int rc,
+                         const struct xd_error *err)
+{
+    const char *error = rc < 0 ? err->msg : NULL;
+    struct json j;
+
+    if (p->upload == NULL)
+        return;
+    if (report != NULL) {
+        json_begin(&j, report);
+        put_report(&j, p->upload, p->to.path, outcome_of(rc), error);
+        json_finish(&j);
+    }
+    if (p->json != NULL)
+        put_report(p->json, p->upload, p->to.path, outcome_of(rc), error);
+}
+
 static int run(struct put *p, FILE *report)
 {
     struct xd_error err = {.code = XD_OK};
@@ -155,24 +205,20 @@ static int run(struct put *p, FILE *report)
     if (rc == XD_E_CANCELED)
         print_interrupted(p);
     else if (rc < 0)
-        advice_print(&err);
+        advice_print(&err, args_has_login(p->args));
     display_result(&p->display, &p->snapshot, outcome_of(rc),
                    rc < 0 ? err.msg : NULL);
     if (rc == 0 && !p->args->quiet)
-        fprintf(stderr,
-                "%s: to hand out; %s manages the copies, and is a "
-                "secret\n",
-                p->to.path, xd_upload_private_path(p->upload));
-    if (report != NULL && p->upload != NULL)
-        put_report(report, p->upload, p->to.path, outcome_of(rc),
-                   rc < 0 ? err.msg : NULL);
+        print_manifests(p);
+    write_report(p, report, rc, &err);
     return status_of(rc);
 }
 
 int put_run(const struct args *a, const char *name, const char *manifest,
-            upload_make *make_upload, void *user)
+            upload_make *make_upload, void *user, struct json *json)
 {
     struct put p = {.args = a,
+                    .json = json,
                     .name = name,
                     .to = {.fd = -1, .path = strdup(manifest)},
                     .make = make_upload,
@@ -189,7 +235,7 @@ int put_run(const struct args *a, const char *name, const char *manifest,
         return status;
     }
     snapshot_init(&p.snapshot);
-    log_init(&p.log, a->quiet, a->verbose);
+    log_init(&p.log, a->options, a->quiet, a->verbose);
     display_init(&p.display, a, name, &p.to);
     signals_watch();
     status = run(&p, report);
@@ -218,7 +264,7 @@ int put_file(const struct args *a)
     int status = STATUS_FAILED;
 
     if (path != NULL && manifest != NULL)
-        status = put_run(a, name, manifest, make_file, path);
+        status = put_run(a, name, manifest, make_file, path, NULL);
     else
         words_error("out of memory");
     free(path);
@@ -236,5 +282,6 @@ static int make_copies(struct xd_upload **out, void *user,
 
 int put_copies(const struct args *a)
 {
-    return put_run(a, base_name(a->inputs[0]), a->inputs[0], make_copies, NULL);
+    return put_run(a, base_name(a->inputs[0]), a->inputs[0], make_copies, NULL,
+                   NULL);
 }

@@ -25,7 +25,8 @@ static enum xd_depot_state depot_state(enum xd_store_state state)
     return XD_DEPOT_IDLE;
 }
 
-/* What people know a store by: without the scheme, but for a bucket. */
+/* Returns the name of a store for the display.  The scheme is left out, unless
+ * the store is a bucket. */
 static const char *short_name(const char *url)
 {
     const char *name = strstr(url, "://");
@@ -124,35 +125,30 @@ static void put_stores(struct json *j, struct xd_upload *u)
     json_close_array(j);
 }
 
-void put_report(FILE *to, struct xd_upload *u, const char *manifest,
+void put_report(struct json *j, struct xd_upload *u, const char *manifest,
                 const char *outcome, const char *error)
 {
     struct xd_upload_progress p = {.struct_size = sizeof p};
-    struct json j;
     char code[24];
 
     xd_upload_progress(u, &p);
-    json_init(&j, to);
-    json_open_object(&j, NULL);
-    json_string(&j, "manifest", manifest);
-    json_string(&j, "private_manifest", xd_upload_private_path(u));
-    json_string(&j, "outcome", outcome);
-    json_string(&j, "error", error);
-    json_count(&j, "size", p.file_bytes);
-    json_count(&j, "copies", p.copies);
+    json_string(j, "manifest", manifest);
+    json_string(j, "private_manifest", xd_upload_private_path(u));
+    json_string(j, "outcome", outcome);
+    json_string(j, "error", error);
+    json_count(j, "size", p.file_bytes);
+    json_count(j, "copies", p.copies);
     if (p.code_k > 0) {
         snprintf(code, sizeof code, "%u+%u", p.code_k, p.code_m);
-        json_string(&j, "code", code);
-        json_count(&j, "parity_bytes", p.parity_bytes);
+        json_string(j, "code", code);
+        json_count(j, "parity_bytes", p.parity_bytes);
     }
-    json_count(&j, "extents", p.n_extents);
-    json_count(&j, "copies_missing", p.n_missing);
-    json_count(&j, "bytes_total", p.bytes_total);
-    json_count(&j, "bytes_done", p.bytes_done);
-    json_count(&j, "bytes_resumed", p.bytes_resumed);
-    json_count(&j, "bytes_sent", p.bytes_sent);
-    json_number(&j, "seconds", p.seconds);
-    put_stores(&j, u);
-    json_close_object(&j);
-    json_end(&j);
+    json_count(j, "extents", p.n_extents);
+    json_count(j, "copies_missing", p.n_missing);
+    json_count(j, "bytes_total", p.bytes_total);
+    json_count(j, "bytes_done", p.bytes_done);
+    json_count(j, "bytes_resumed", p.bytes_resumed);
+    json_count(j, "bytes_sent", p.bytes_sent);
+    json_number(j, "seconds", p.seconds);
+    put_stores(j, u);
 }

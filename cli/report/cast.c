@@ -5,7 +5,8 @@
 
 #include "common/text.h"
 
-/* By bytes, for by the rate of the moment the lines would jump about. */
+/* Compares by bytes delivered.  If the depots were sorted by their current
+ * rate, their lines would keep changing places. */
 static int by_bytes(const void *a, const void *b)
 {
     const struct snapshot_depot *x = *(const struct snapshot_depot *const *)a;
@@ -17,7 +18,7 @@ static int by_bytes(const void *a, const void *b)
         return x_failed - y_failed;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return x < y ? -1 : x > y; /* the manifest's order */
+    return x < y ? -1 : x > y; /* keep the order of the manifest */
 }
 
 void cast_init(struct cast *c, const struct snapshot *s,

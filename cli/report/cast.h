@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which depots get a line of their own, and in which order.  Pure.
+ * Selects and sorts the depots that get a line in the display.  Pure.
  */
 #ifndef CLI_CAST_H
 #define CLI_CAST_H
@@ -10,13 +10,13 @@
 #include "common/snapshot.h"
 
 struct cast {
-    const struct snapshot_depot **depots; /* into the snapshot */
-    size_t n;                             /* 0 also where there is no memory */
-    unsigned longest;                     /* of their host names, in columns */
+    const struct snapshot_depot **depots; /* pointers into the snapshot */
+    size_t n;         /* number of depots; also 0 if memory ran out */
+    unsigned longest; /* length of the longest host name, in columns */
 };
 
-/* Those of `s` of which has_part() is true, by what they have given; those
- * that failed are the last. */
+/* Selects the depots for which has_part() returns true.  Sorts them by bytes
+ * delivered.  Failed depots come last. */
 void cast_init(struct cast *c, const struct snapshot *s,
                bool (*has_part)(const struct snapshot_depot *));
 void cast_fini(struct cast *c);

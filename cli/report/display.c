@@ -9,16 +9,16 @@
 #include <unistd.h>
 
 #include "common/signals.h"
-#include "report/progress_json.h"
+#include "report/report.h"
 #include "report/summary.h"
 #include "report/view.h"
 
-/* From the cursor on, which stands at the start of the picture.  tmux keeps what
- * is cleared from the very first column of the screen on, and people would see it
- * when they scroll back; so it is from the second one on, and then the line. */
+/* Clears everything from the start of the picture.  If clearing starts in the
+ * first column of the first line, tmux saves the cleared text to its
+ * scrollback.  So clear from the second column first, and then the line. */
 #define CLEAR "\r \033[J\r\033[K"
 
-/* Between two lines. */
+/* Seconds between two lines. */
 #define PLAIN_SECONDS 5
 #define JSON_SECONDS 1
 
@@ -35,7 +35,8 @@ static enum progress_mode choose(const struct args *a, const struct target *t)
         return PROGRESS_NONE;
     switch (a->progress) {
     case PROGRESS_AUTO:
-        /* The file and the picture on one terminal would spoil each other. */
+        /* The picture would be mixed with the downloaded data on the same
+         * terminal. */
         if (t->fd >= 0 && isatty(t->fd))
             return PROGRESS_NONE;
         return isatty(STDERR_FILENO) && !is_dumb() ? PROGRESS_BAR
@@ -65,8 +66,8 @@ void display_init(struct display *d, const struct args *a, const char *name,
     d->next_line = seconds_between_lines(d);
 }
 
-/* Where a line may end: the last column stays free, for what a terminal does
- * there differs.  80 by 24 where nothing is known. */
+/* Returns the size of the terminal, or 80 by 24 if unknown.  The last column is
+ * not used, because terminals differ in how they wrap there. */
 static void measure(unsigned *columns, unsigned *rows)
 {
     struct winsize size;
@@ -81,7 +82,7 @@ static void measure(unsigned *columns, unsigned *rows)
         *rows = size.ws_row;
 }
 
-/* A job in the background leaves the terminal to the one before it. */
+/* Returns true in a background job, which must not write to the terminal. */
 static bool is_in_background(void)
 {
     const pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -94,7 +95,8 @@ static bool owns_screen(const struct display *d)
     return d->mode == PROGRESS_BAR && !is_in_background();
 }
 
-/* `picture` over the one that is there; the cursor goes back to its start. */
+/* Draws `picture` over the old picture.  Then moves the cursor to the start of
+ * the picture. */
 static void put_in_place(FILE *to, const char *picture)
 {
     unsigned lines = 0;
@@ -129,15 +131,15 @@ static void draw_picture(FILE *to, const struct display *d,
     free(picture);
 }
 
-/* All that is drawn at a time goes out in one write: nothing flickers, and no
- * other output comes in between. */
+/* Writes the whole text at once, so that nothing flickers and no other output
+ * is mixed in. */
 static void put_at_once(const char *text, size_t len)
 {
     fflush(stderr);
     for (size_t at = 0; at < len;) {
         const ssize_t put = write(STDERR_FILENO, text + at, len - at);
         if (put <= 0)
-            return; /* there is no output to write to */
+            return; /* the output cannot be written any more */
         at += (size_t)put;
     }
 }
@@ -156,10 +158,11 @@ static void put_line(FILE *to, struct display *d, const struct snapshot *s)
     if (s->progress.seconds < d->next_line)
         return;
     d->next_line += every;
-    if (d->next_line <= s->progress.seconds) /* it was stopped meanwhile */
+    /* skip the lines of the time in which the process was stopped */
+    if (d->next_line <= s->progress.seconds)
         d->next_line = s->progress.seconds + every;
     if (d->mode == PROGRESS_JSON)
-        progress_json_put(to, s, d->path, NULL, NULL);
+        report_put_progress(to, s, d->path, NULL, NULL);
     else if (d->mode == PROGRESS_PLAIN)
         view_plain(to, s, d->name);
 }
@@ -221,7 +224,7 @@ void display_result(const struct display *d, const struct snapshot *s,
 
     if (to == NULL)
         return;
-    progress_json_put(to, s, d->path, outcome, error);
+    report_put_progress(to, s, d->path, outcome, error);
     if (fclose(to) == 0)
         put_at_once(text, len);
     free(text);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The display on standard error while a download runs: a picture that is
- * redrawn in place, lines for people or for programs, or nothing.
+ * The display on standard error during a download: a picture that is redrawn in
+ * place, lines for people or programs, or nothing.
  *
- * Between two drawings the cursor stands at the start of the picture.  So
- * nothing has to be known of how the terminal moved the lines about when its
- * size changed: the picture is drawn anew from there, and what is left below
- * is cleared.
+ * Between updates the cursor is at the start of the picture.  So it does not
+ * matter how the terminal moves lines when its size changes: the picture is
+ * drawn again from the cursor, and the rest is cleared.
  */
 #ifndef CLI_DISPLAY_H
 #define CLI_DISPLAY_H
@@ -16,33 +15,37 @@
 #include "common/snapshot.h"
 
 struct display {
-    enum progress_mode mode; /* never PROGRESS_AUTO */
+    enum progress_mode mode; /* PROGRESS_AUTO has been resolved */
     bool is_verbose;
     const char *name, *path;
-    double next_line; /* seconds of the download */
+    /* time at which to print the next line, in seconds of the download */
+    double next_line;
 };
 
-/* `name` is what people call the file that goes to `t`; both must outlive the
- * display. */
+/* Prepares the display.  `name` is the displayed name of the file that is
+ * written to `t`.  Both must outlive the display. */
 void display_init(struct display *d, const struct args *a, const char *name,
                   const struct target *t);
 
-/* Draw `s`, as often as the caller likes.  `above` are lines to stay, above
- * the picture; "" if there are none. */
+/* Draws `s`.  May be called as often as needed.  `above` contains lines to keep
+ * above the picture, or is "". */
 void display_update(struct display *d, const struct snapshot *s,
                     const char *above);
 
-/* Take the picture away, until the next one. */
+/* Removes the picture until the next update. */
 void display_clear(const struct display *d);
 
-/* Whether it ends with a summary, which tells what was wrong with each depot. */
+/* Returns whether the display ends with a summary, which shows the problems of
+ * each depot. */
 bool display_sums_up(const struct display *d);
 
-/* At the end: `s` as a summary, to stay; none if `outcome` is NULL. */
+/* Ends the display with a summary of `s`.  If `outcome` is NULL, there is no
+ * summary. */
 void display_end(struct display *d, const struct snapshot *s,
                  const char *outcome, const char *above);
 
-/* The last line for programs, also of a download that never began. */
+/* Prints the last line for programs.  Also used for a download that never
+ * started. */
 void display_result(const struct display *d, const struct snapshot *s,
                     const char *outcome, const char *error);
 

@@ -6,12 +6,13 @@
 #include "common/outcome.h"
 #include "common/text.h"
 
-#define HOST_COLUMNS 28 /* longer names push the rest of the line */
+#define HOST_COLUMNS 28 /* longer host names shift the rest of the line */
 
 static void put_record(FILE *to, const struct xd_fetch_record *r,
                        const char *host)
 {
-    const bool is_open = r->end == XD_SIZE_UNKNOWN; /* "to the end" was asked */
+    /* the request has no end ("bytes=N-") */
+    const bool is_open = r->end == XD_SIZE_UNKNOWN;
     char outcome[OUTCOME_SIZE];
 
     text_put(to, host);
@@ -24,7 +25,8 @@ static void put_record(FILE *to, const struct xd_fetch_record *r,
     fprintf(to, "%s\n", outcome_name(outcome, r));
 }
 
-/* One may have joined since the snapshot. */
+/* Returns the host of a depot.  The depot may have been added after the
+ * snapshot. */
 static const char *host_of(struct xd_download *d, const struct snapshot *s,
                            unsigned depot)
 {

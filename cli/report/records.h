@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of -v: one for each request that has ended.
+ * Prints the lines of -v, one for each request that has ended.
  */
 #ifndef CLI_RECORDS_H
 #define CLI_RECORDS_H
@@ -11,11 +11,9 @@
 #include "trace/trace.h"
 
 /*
- * A line for each new record of `d`: depot, first byte of the file that was
- * asked for, how many, seconds, and one word for what came of it: "ok",
- * "redundant" (all of it had come from elsewhere), "canceled", or the name of
- * the error code in small letters.  `s` names the depots.
- * `run` records them too, if it is not NULL.
+ * Prints a line for each new record of `d`: depot, first byte requested, number
+ * of bytes, seconds, and the outcome (outcome.h).  `s` has the names of the
+ * depots.  If `run` is not NULL, the records are also added to this trace.
  */
 void records_put(FILE *to, struct xd_download *d, const struct snapshot *s,
                  struct trace_run *run);

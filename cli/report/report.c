@@ -18,10 +18,7 @@ static void put_depot(struct json *j, const struct snapshot_depot *d)
     json_count(j, "failures", d->failures);
     json_count(j, "connections", d->most_connections);
     json_number(j, "mean_rate", d->mean_bytes_per_s);
-    if (d->first_byte_s < 0)
-        json_null(j, "time_to_first_byte");
-    else
-        json_number(j, "time_to_first_byte", d->first_byte_s);
+    json_time(j, "time_to_first_byte", d->first_byte_s);
     json_string(j, "state", snapshot_state(d->state));
     json_string(j, "error", d->error);
     json_close_object(j);
@@ -50,15 +47,14 @@ static void put_proof(struct json *j, const char *algorithm, bool is_servers)
     }
 }
 
-/* `n_files` is 0 for one. */
+/* Writes the report of a file, or of a set if n_files > 0. */
 static void put(FILE *to, const struct snapshot *s, const char *file,
                 size_t n_files, const char *outcome, const char *error)
 {
     const struct xd_progress *p = &s->progress;
     struct json j;
 
-    json_init(&j, to);
-    json_open_object(&j, NULL);
+    json_begin(&j, to);
     json_string(&j, "file", file);
     if (n_files > 0)
         json_count(&j, "files", n_files);
@@ -86,8 +82,7 @@ static void put(FILE *to, const struct snapshot *s, const char *file,
     for (size_t i = 0; i < s->n_depots; i++)
         put_depot(&j, &s->depots[i]);
     json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+    json_finish(&j);
     fflush(to);
 }
 
@@ -103,7 +98,7 @@ void report_put_set(FILE *to, const struct snapshot *s, size_t n_files,
     put(to, s, NULL, n_files, outcome, error);
 }
 
-/* Without memory the folder is not said. */
+/* Writes the path of a file.  Leaves out the folder if memory runs out. */
 static void put_path(struct json *j, const char *directory, const char *path)
 {
     const size_t size =
@@ -120,7 +115,7 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
                      const char *directory, const char *outcome,
                      const char *error)
 {
-    static const char *const of_all[] = {
+    static const char *const of_set[] = {
         "seconds",           "bytes_received",  "bytes_redundant",
         "bytes_resumed",     "bytes_compared",  "bytes_discarded",
         "bytes_via",         "not_via",         "algorithm",
@@ -128,19 +123,45 @@ void report_put_file(FILE *to, const struct xd_file_progress *p,
         "threads_per_depot", "library",         "libcurl"};
     struct json j;
 
-    json_init(&j, to);
-    json_open_object(&j, NULL);
+    json_begin(&j, to);
     put_path(&j, directory, p->path);
     json_size(&j, "size", p->bytes_total);
     json_string(&j, "outcome", outcome);
     json_string(&j, "error", error);
     put_proof(&j, p->verified, false);
     json_string(&j, "signed_by", p->signed_by);
-    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
-        json_null(&j, of_all[i]);
+    for (size_t i = 0; i < sizeof of_set / sizeof *of_set; i++)
+        json_null(&j, of_set[i]);
     json_open_array(&j, "depots");
     json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+    json_finish(&j);
     fflush(to);
+}
+
+void report_put_progress(FILE *to, const struct snapshot *s, const char *file,
+                         const char *outcome, const char *error)
+{
+    const struct xd_progress *p = &s->progress;
+    uint64_t connections = 0;
+    struct json j;
+
+    for (size_t i = 0; i < s->n_depots; i++)
+        connections += s->depots[i].connections;
+
+    json_begin(&j, to);
+    json_string(&j, "file", file);
+    json_size(&j, "size", p->bytes_total);
+    json_number(&j, "seconds", p->seconds);
+    json_count(&j, "bytes_done", p->bytes_done);
+    json_count(&j, "bytes_received", p->bytes_received);
+    json_count(&j, "bytes_redundant", p->bytes_redundant);
+    json_number(&j, "rate", p->bytes_per_s);
+    json_count(&j, "requests_running", p->lanes_busy);
+    json_count(&j, "connections", connections);
+    json_count(&j, "depots_open", p->depots_open);
+    json_count(&j, "depots_reserve", p->depots_reserve);
+    json_count(&j, "depots_failed", p->depots_failed);
+    json_string(&j, "outcome", outcome);
+    json_string(&j, "error", error);
+    json_finish(&j);
 }

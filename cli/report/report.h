@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report of --report: one JSON object per file, each on its line, and one
- * per set of files behind those of its files.
+ * Writes the report of --report: one JSON object per line and file.  The files
+ * of a set are followed by an object for the set.  Also writes the lines of
+ * --progress json.
  */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
@@ -10,17 +11,25 @@
 
 #include "common/snapshot.h"
 
-/* One line, complete at once.  `file` is the path, "-" for standard output or
- * NULL if it never had one; `error` is NULL if all went well. */
+/* Writes the line of a file and flushes it.  `file` is its path, "-" for
+ * standard output, or NULL if the file never had a path.  `error` is NULL on
+ * success. */
 void report_put(FILE *to, const struct snapshot *s, const char *file,
                 const char *outcome, const char *error);
 
-/* The same for a set of so many, and before that for each of them: what is only
- * known of all is null. */
+/* Writes and flushes the line of a set of `n_files` files. */
 void report_put_set(FILE *to, const struct snapshot *s, size_t n_files,
                     const char *outcome, const char *error);
+
+/* Writes and flushes the line of one file of a set.  Numbers that are only
+ * known for the whole set are null. */
 void report_put_file(FILE *to, const struct xd_file_progress *p,
                      const char *directory, const char *outcome,
                      const char *error);
+
+/* Writes a line of --progress json.  `outcome` is NULL while the download
+ * runs. */
+void report_put_progress(FILE *to, const struct snapshot *s, const char *file,
+                         const char *outcome, const char *error);
 
 #endif

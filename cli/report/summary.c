@@ -52,7 +52,7 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
         fputs("not verified\n", to);
 }
 
-/* Why bytes were fetched again. */
+/* Prints why bytes had to be downloaded again. */
 static void put_discarded(FILE *to, const struct xd_progress *p)
 {
     const struct {
@@ -73,7 +73,8 @@ static void put_discarded(FILE *to, const struct xd_progress *p)
                     units_size(size, all[i].bytes), all[i].why);
 }
 
-/* What the mesh has spared other servers, or why it was not asked. */
+/* Prints how many bytes the mesh saved other servers, or why it was not
+ * used. */
 static void put_via(FILE *to, const struct snapshot *s)
 {
     char via[UNITS_SIZE], direct[UNITS_SIZE];
@@ -94,8 +95,8 @@ static bool was_asked(const struct snapshot_depot *depot)
     return depot->requests > 0 || depot->state == XD_DEPOT_FAILED;
 }
 
-#define MOST_IDLE 5 /* depots that delivered nothing and still have a line */
-#define MOST_DEAD 5 /* and of those that failed */
+#define MOST_IDLE 5 /* most lines for depots that delivered nothing */
+#define MOST_DEAD 5 /* most lines for failed depots */
 
 enum { BYTES, SHARE, MEAN_RATE, REQUESTS, FAILURES, N_COLUMNS };
 
@@ -113,6 +114,15 @@ static const struct table_column narrow_columns[] = {
     [FAILURES] = {"fails", 5, 4, false},
 };
 
+/* Returns true if nothing is known about the depot, because it has not
+ * answered.  In a short run, other depots may deliver everything before a slow
+ * depot answers. */
+static bool has_not_answered(const struct snapshot_depot *depot)
+{
+    return depot->error == NULL && depot->first_byte_s < 0 &&
+           depot->bytes + depot->bytes_redundant == 0;
+}
+
 static void put_depot(FILE *to, const struct table *t,
                       const struct snapshot_depot *depot, uint64_t whole)
 {
@@ -126,6 +136,8 @@ static void put_depot(FILE *to, const struct table *t,
     snprintf(cells[REQUESTS], TABLE_CELL, "%u", depot->requests);
     snprintf(cells[FAILURES], TABLE_CELL, "%u", depot->failures);
     table_put_row(t, to, depot->host, cells);
+    if (has_not_answered(depot))
+        fputs("  had not answered\n", to);
     if (depot->error == NULL)
         return;
     fputs(depot->state == XD_DEPOT_FAILED ? "  failed: " : "  trouble: ", to);
@@ -133,13 +145,15 @@ static void put_depot(FILE *to, const struct table *t,
     putc('\n', to);
 }
 
-/* All that there is to tell of it is why it failed. */
+/* Returns true if the depot failed without delivering any bytes.  For such
+ * depots, only the reason is shown. */
 static bool is_dead(const struct snapshot_depot *depot)
 {
     return depot->bytes == 0 && depot->error != NULL;
 }
 
-/* Of many that delivered nothing the first will do, unless the run failed. */
+/* Prints the lines of the depots.  If many depots delivered nothing, shows only
+ * the first few, unless the run failed. */
 static void put_depots(FILE *to, const struct table *t, const struct cast *cast,
                        bool all)
 {
@@ -160,7 +174,8 @@ static void put_depots(FILE *to, const struct table *t, const struct cast *cast,
                 n_idle - MOST_IDLE);
 }
 
-/* A line each, and how many more there are. */
+/* Prints a line for each failed depot, up to a limit, and how many more there
+ * are. */
 static void put_dead(FILE *to, const struct cast *cast, bool all)
 {
     size_t n = 0;
@@ -191,7 +206,8 @@ void summary_put(FILE *to, const struct snapshot *s, const char *name,
     struct cast cast;
     struct table table;
 
-    if (strcmp(outcome, "interrupted") != 0) /* which is said at the very end */
+    /* an interruption is printed at the very end */
+    if (strcmp(outcome, "interrupted") != 0)
         put_whole(to, s, name, outcome);
     put_discarded(to, &s->progress);
     put_via(to, s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The account at the end of a download, as text.  Pure.
+ * The summary at the end of a download.  Pure.
  *
  *     fedora.iso: complete, 33.0 MiB in 8.2 s, 4.0 MiB/s, 1.2 % redundant, ...
  *     depot            bytes    share   mean rate  requests  failures
@@ -19,8 +19,8 @@
 
 #include "common/snapshot.h"
 
-/* `outcome` is "complete", "failed" or "interrupted"; `all`: however many
- * depots delivered nothing. */
+/* Prints the summary.  `outcome` is "complete", "failed" or "interrupted".  If
+ * `all` is true, shows all depots that delivered nothing. */
 void summary_put(FILE *to, const struct snapshot *s, const char *name,
                  const char *outcome, bool all, unsigned columns);
 

@@ -10,7 +10,7 @@
 
 #define TROUBLE_SECONDS 2
 
-#define NARROW 50 /* below this many columns, short forms are used */
+#define NARROW 50 /* below this width in columns, short forms are used */
 
 static bool is_open(const struct snapshot_depot *depot)
 {
@@ -24,7 +24,7 @@ static double seconds_left(const struct xd_progress *p)
     return (double)(p->bytes_total - p->bytes_done) / p->bytes_per_s;
 }
 
-/* "12.3 MiB of 33.0 MiB" */
+/* Writes a text like "12.3 MiB of 33.0 MiB". */
 static void put_amount(char *out, size_t size, const struct xd_progress *p)
 {
     char done[UNITS_SIZE], total[UNITS_SIZE];
@@ -60,8 +60,8 @@ static void put_bar(FILE *to, const struct xd_progress *p, unsigned width)
     putc(']', to);
 }
 
-/* Percent, rate and time left are there at any width; then come the bytes, the
- * name and a bar, as far as there is room. */
+/* Prints the line of the total.  Percentage, rate and remaining time are always
+ * shown.  Bytes, name and bar are shown if there is room. */
 static void put_whole(FILE *to, const struct snapshot *s, const char *name,
                       unsigned columns)
 {
@@ -105,7 +105,7 @@ static void put_whole(FILE *to, const struct snapshot *s, const char *name,
     fprintf(to, "%s\n", line);
 }
 
-/* What is in the cells of a line. */
+/* The columns of a depot's line. */
 enum running_column { STATE, CONNECTIONS, RATE, BYTES, REDUNDANT };
 
 static const struct table_column running_columns[] = {
@@ -134,8 +134,8 @@ static void put_depot(FILE *to, const struct table *t,
 
     snprintf(cells[STATE], TABLE_CELL, "%s", snapshot_state(depot->state));
     snprintf(cells[CONNECTIONS], TABLE_CELL, "%u", depot->connections);
-    /* Where there is room for one of them, a depot that is at rest tells why
-     * instead of "0 B/s". */
+    /* If there is no room for both columns, an idle depot shows its state in
+     * place of "0 B/s". */
     if (t->shown[STATE] || depot->state == XD_DEPOT_BUSY)
         rate(cells[RATE], depot->bytes_per_s);
     else
@@ -145,8 +145,8 @@ static void put_depot(FILE *to, const struct table *t,
     table_put_row(t, to, depot->host, cells);
 }
 
-/* "+3 more, +209 in reserve", or "+3, +209 reserve" where that is too long;
- * nothing if there is nothing to say. */
+/* Prints "+3 more, +209 in reserve", or "+3, +209 reserve" if the display is
+ * narrow.  Prints nothing if both numbers are 0. */
 static void put_rest(FILE *to, size_t more, size_t reserve, unsigned columns)
 {
     const bool is_narrow = columns < NARROW;
@@ -169,13 +169,13 @@ static void put_rest(FILE *to, size_t more, size_t reserve, unsigned columns)
 
 #define WAITS_SIZE 300
 
-/* Why nothing comes, if nothing does: what is waited for, or the error of the
- * first depot that has one; or NULL. */
+/* Returns why no bytes arrive: what the download is waiting for, or the error
+ * of the first depot.  Returns NULL if it is not in trouble. */
 static const char *trouble(const struct snapshot *s, char *waits, size_t size)
 {
     if (snapshot_waits(s, waits, size))
         return waits;
-    /* A short silence is no trouble, and less so at the beginning. */
+    /* A short pause is normal, especially at the start. */
     if (s->progress.bytes_per_s > 0 || s->progress.seconds < TROUBLE_SECONDS)
         return NULL;
     for (size_t i = 0; i < s->n_depots; i++) {
@@ -187,7 +187,7 @@ static const char *trouble(const struct snapshot *s, char *waits, size_t size)
     return NULL;
 }
 
-/* Whole names, as many as there is room for. */
+/* Removes names from the end of the line until it fits. */
 static void leave_out_last(char *line, unsigned columns)
 {
     char *last;
@@ -196,8 +196,8 @@ static void leave_out_last(char *line, unsigned columns)
         strcpy(last, " ...");
 }
 
-/* "1860 of 3000 files ended, 2 failed; in flight: a/f1861, a/f1862 ..."; no more
- * than a line, however many there are. */
+/* Prints a line like "1860 of 3000 files ended, 2 failed; in flight: a/f1861,
+ * a/f1862 ...". */
 static void put_files(FILE *to, const struct snapshot_files *f,
                       unsigned columns)
 {
@@ -256,7 +256,7 @@ void view_how_far(FILE *to, const struct snapshot *s)
     char amount[2 * UNITS_SIZE + 8];
 
     put_amount(amount, sizeof amount, &s->progress);
-    /* Of nothing, any part would be a true answer. */
+    /* An empty file has no percentage. */
     if (s->progress.bytes_total != XD_SIZE_UNKNOWN &&
         s->progress.bytes_total > 0)
         fprintf(to, "%u %%, ",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a person sees of a download under way, as text: pure, so that it can be
- * looked at for any state, at any width, without a terminal.
+ * Draws the display of a running download as text.  Pure, so that tests can use
+ * any state and width without a terminal.
  */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
@@ -11,9 +11,9 @@
 #include "common/snapshot.h"
 
 /*
- * The moving picture, in at most `rows` lines of at most `columns` columns:
- * one for the whole, one per depot in use, busiest first, and one for those
- * that are left out:
+ * Draws the display in at most `rows` lines of at most `columns` columns.  It
+ * shows the total, the depots in use (busiest first), and how many depots are
+ * not shown:
  *
  *     fedora.iso   37 %  12.3 MiB of 33.0 MiB  4.1 MiB/s  0:05 left
  *     depot            state   conns       rate       bytes  redundant
@@ -21,16 +21,16 @@
  *     b.example        busy        2  1.0 MiB/s     3.1 MiB        0 B
  *     +209 in reserve
  *
- * Of a set a line says how many files have ended, and which are in flight, and
- * while nothing comes at all one says why, if there is room.
+ * For a set, a line shows how many files have ended and which are in flight.
+ * If nothing arrives, a line says why, if there is room.
  */
 void view_running(FILE *to, const struct snapshot *s, const char *name,
                   unsigned columns, unsigned rows);
 
-/* The same state in one line, for a log. */
+/* Prints the same state on one line, for a log. */
 void view_plain(FILE *to, const struct snapshot *s, const char *name);
 
-/* "37 %, 12.3 MiB of 33.0 MiB": no newline. */
+/* Prints a text like "37 %, 12.3 MiB of 33.0 MiB" without a newline. */
 void view_how_far(FILE *to, const struct snapshot *s);
 
 #endif

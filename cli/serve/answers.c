@@ -11,26 +11,27 @@
 #include "serve/page_files.h"
 #include "serve/serve_page.h"
 
-/* What is read at a time, and the memory for it, one for each connection. */
+/* Number of bytes read at a time.  The buffer of each connection has the same
+ * size. */
 #define PORTION ((size_t)128 << 10)
 
-/* A client that read no more of a file before its end may have looked for an
- * index. */
+/* Largest number of bytes that a client reads near the end of a file when it
+ * only looks for an index. */
 #define INDEX_BYTES ((uint64_t)256 << 10)
 
-/* How often its position is recorded. */
+/* Seconds between recorded positions of a reader. */
 #define TRACE_EVERY_S 0.1
 
-/* A file on its way to a client. */
+/* A file being sent to a client. */
 struct stream {
     struct disconnects *disconnects;
     struct catalog *catalog;
-    struct catalog_source *of; /* entered */
+    struct catalog_source *of; /* from catalog_enter() */
     struct xd_reader *reader;
-    uint64_t size;   /* of the file */
-    uint64_t begin;  /* of what is sent */
-    unsigned traced; /* its number in the trace */
-    double traced_s; /* moment_s() of its last counter */
+    uint64_t size;   /* size of the file */
+    uint64_t begin;  /* first byte of the range */
+    unsigned traced; /* number of this reader in the trace */
+    double traced_s; /* moment_s() of the last recorded position */
 };
 
 struct answer answer_page(struct catalog *s)
@@ -54,7 +55,7 @@ struct answer answer_page_file(const char *name)
         f++;
     if (f->name == NULL)
         return answer_status(MHD_HTTP_NOT_FOUND);
-    /* It is only read: MHD has no other type for it. */
+    /* The cast is safe: libmicrohttpd only reads the buffer. */
     return answer_with_headers(
         MHD_HTTP_OK,
         MHD_create_response_from_buffer(f->len, (void *)(uintptr_t)f->bytes,
@@ -70,7 +71,8 @@ struct answer answer_events(struct MHD_Connection *c, struct events *e)
                      : answer_status(MHD_HTTP_SERVICE_UNAVAILABLE);
 }
 
-/* The number that the query has under `name`, from 0 to `most`; < 0: none. */
+/* Returns the query parameter `name` as a number from 0 to `most`.  Returns a
+ * negative number if it is missing or invalid. */
 static double asked_number(struct MHD_Connection *c, const char *name,
                            double most)
 {
@@ -84,7 +86,8 @@ static double asked_number(struct MHD_Connection *c, const char *name,
     return end != text && *end == '\0' && x >= 0 && x <= most ? x : -1;
 }
 
-/* Longer than any film, faster than any player. */
+/* Limits for valid reports: a length in seconds that no film exceeds, and a
+ * speed that no player exceeds. */
 #define MEDIA_S 1e7
 #define SPEED 100
 
@@ -142,7 +145,7 @@ struct answer answer_playlist(const struct catalog *s, const char *host)
     return answer_text(MHD_HTTP_OK, text, len, "audio/x-mpegurl");
 }
 
-/* Of a file that has a gap others may still be served. */
+/* Records that a file has failed.  Other files can still be served. */
 static void report_failure(const struct stream *s, int rc)
 {
     struct xd_error err = {.code = XD_OK};
@@ -151,9 +154,9 @@ static void report_failure(const struct stream *s, int rc)
     catalog_report_failure(s->catalog, s->of->file, rc, err.msg);
 }
 
-/* The next bytes of the answer, which come in order.  With the last one of the
- * file the client has all, and no status can be sent any more: it waits for
- * what the reader says of its end. */
+/* Sends the next bytes.  Before it sends the last byte, it waits until the
+ * reader confirms the end of the file, because no error can be sent after the
+ * last byte. */
 static ssize_t send_next(void *user, uint64_t at, char *to, size_t room)
 {
     struct stream *s = user;
@@ -193,7 +196,8 @@ static void end_stream(void *user)
     free(s);
 }
 
-/* A client of the file from now on.  NULL without memory. */
+/* Creates a stream for a client of the file.  Returns NULL if memory runs
+ * out. */
 static struct stream *begin_stream(struct MHD_Connection *c,
                                    struct catalog *catalog,
                                    struct catalog_source *of,
@@ -215,7 +219,8 @@ static struct stream *begin_stream(struct MHD_Connection *c,
     return s;
 }
 
-/* The stream is the response's then, or ended; NULL: that. */
+/* Returns a response that owns the stream.  On failure, ends the stream and
+ * returns NULL. */
 static struct MHD_Response *response_of(struct stream *s, uint64_t begin,
                                         uint64_t end)
 {

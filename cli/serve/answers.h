@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `serve` answers to a request that may be made: pages, and its files.
+ * Responses of xdownload serve: its pages and the served files.
  *
- * Threads: the connection's.
+ * Threads: call these functions on the thread of the connection.
  */
 #ifndef CLI_ANSWERS_H
 #define CLI_ANSWERS_H
@@ -19,24 +19,25 @@
 
 struct answer answer_page(struct catalog *s);
 
-/* What the page loads: one of page_files, or 404. */
+/* Responds with one of page_files, or 404. */
 struct answer answer_page_file(const char *name);
 
-/* The events of the page, until it is closed; 503 if too many pages are open. */
+/* Sends events until the page is closed.  Responds with 503 if too many pages
+ * are open. */
 struct answer answer_events(struct MHD_Connection *c, struct events *e);
 
-/* To what a page says of its player: 204; 400 if it makes no sense, 409 if
- * another page plays the file. */
+/* Handles a report of a page about its player.  Responds with 204; with 400 if
+ * the report is invalid; or with 409 if another page is playing the file. */
 struct answer answer_player(struct MHD_Connection *c, struct board *b,
                             const struct catalog *s);
 
 struct answer answer_playlist(const struct catalog *s, const char *host);
 
 /*
- * The file, or with `is_get` the range of it that the request asks for; 503 if
- * too many are open.
- * Blocks: until its size is known, or the client has gone.  `catalog` and `l`
- *         live as long as the answer.
+ * Responds with the file, or if `is_get` is true with the requested range.
+ * Responds with 503 if too many files are open.
+ * Blocks: until the size is known or the client has gone.  `catalog` and `l`
+ * must outlive the response.
  */
 struct answer answer_catalog_file(struct MHD_Connection *c,
                                   struct catalog *catalog,

@@ -12,10 +12,11 @@
 #include "common/outcome.h"
 #include "common/snapshot.h"
 
-/* Between two events: bars move, and a page costs little. */
+/* Seconds between events. */
 #define EVERY_S 0.5
 
-/* Of each file in an event.  A part is four pixels of a bar. */
+/* Limits for each file in an event.  A part is drawn as four pixels of a
+ * bar. */
 #define PARTS 160
 #define PAST_REQUESTS 256
 #define REQUESTS 100
@@ -24,7 +25,7 @@
 #define FIRST_DEPOTS 20
 #define EVENT_MOST (256 << 10)
 
-/* A page that has said nothing for so long has gone. */
+/* Seconds after which a page that has sent no report is considered closed. */
 #define VIEWER_S 5
 
 /* A request that has ended. */
@@ -35,22 +36,25 @@ struct past_request {
 };
 
 struct board_file {
-    unsigned opening; /* of the file that this is of; 0: none yet */
+    unsigned opening; /* `opening` of the source that is shown; 0: none yet */
     struct snapshot snapshot;
-    struct past_request *past; /* a ring of PAST_REQUESTS; NULL: none ended */
-    size_t n_past;             /* that there ever were */
+    /* ring buffer of PAST_REQUESTS; NULL: no request has ended */
+    struct past_request *past;
+    size_t n_past; /* number of all requests that have ended */
 };
 
 struct board {
-    /* Constant. */
+    /* constant */
     struct catalog *catalog;
     struct events *events;
 
     pthread_mutex_t lock;
-    /* Guarded by lock, as are the viewers of the catalog's sources. */
-    struct board_file files[CATALOG_OPEN]; /* as the catalog's sources */
-    size_t first;                          /* of the next event */
-    double published_s;                    /* moment_s() of the last one */
+    /* Guarded by lock.  The viewers of the catalog's sources are guarded by it
+     * too. */
+    /* files[i] belongs to source i of the catalog */
+    struct board_file files[CATALOG_OPEN];
+    size_t first;       /* index of the first file in the next event */
+    double published_s; /* moment_s() of the last event */
 };
 
 struct board *board_new(struct catalog *s, struct events *e)
@@ -83,7 +87,8 @@ void board_free(struct board *b)
     free(b);
 }
 
-/* The i-th file that is open, to be left; NULL: there is none. */
+/* Returns open source `i`, which the caller must release with catalog_leave().
+ * Returns NULL if it is not open. */
 static struct catalog_source *look_at_locked(struct board *b, size_t i)
 {
     struct catalog_source *of = catalog_look(b->catalog, i);
@@ -107,7 +112,8 @@ bool board_lists_depot(size_t i, enum xd_depot_state state, unsigned requests,
 
 /* ---- players ---- */
 
-/* The reader that knows of the page's player; NULL: another page has one. */
+/* Returns the reader for the player of this page, or NULL if another page is
+ * playing the file. */
 static struct xd_reader *viewer_locked(struct catalog_source *of,
                                        const char *id)
 {
@@ -232,7 +238,7 @@ static unsigned percent(uint64_t part, uint64_t whole)
     return whole > 0 ? (unsigned)(100 * part / whole) : 0;
 }
 
-/* Each part as [stored, readable, requested], in per cent. */
+/* Writes each part of the file as [stored, readable, requested], in percent. */
 static void put_parts(struct json *j, struct xd_download *d)
 {
     struct xd_part p[PARTS] = {{.struct_size = sizeof *p}};
@@ -338,7 +344,7 @@ static void put_file_locked(struct json *j, struct board_file *shown,
     const int rc = xd_download_wait(d, 0, &err);
 
     if (rc == XD_E_STATE)
-        return; /* it has not been read */
+        return; /* no client has read the file yet */
     snapshot_glance(&shown->snapshot, d);
     json_open_object(j, NULL);
     json_count(j, "file", number);
@@ -354,7 +360,8 @@ static void put_file_locked(struct json *j, struct board_file *shown,
     json_close_object(j);
 }
 
-/* Files that have not been read are as the page has them. */
+/* Writes the files of the event.  Leaves out files that no client has read; the
+ * page keeps showing them as they were when it was loaded. */
 static void put_files_locked(FILE *to, struct board *b)
 {
     const size_t first = b->first;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the page of `serve` shows of its files while it is open: an event for all
- * pages twice a second (events.h), one line of JSON.  page.js reads it, and says
- * what its players do.
+ * The live state of the files for the pages of xdownload serve.  Twice a second
+ * it sends an event (events.h) to all pages, which is one line of JSON.
+ * page.js reads the events, and sends reports about its players.
  *
- * Each event is complete: a page that has missed some has missed nothing.  What
- * it holds is bounded, whatever the manifest and the depots say: so many parts,
- * requests and depots of each file, and files until it is EVENT_MOST long; the
- * next event goes on with those that it had no room for.
+ * Each event is complete, so a page may miss some.  The size of an event is
+ * limited: it has a limited number of parts, requests and depots per file, and
+ * files until it has EVENT_MOST bytes.  The next event starts with the files
+ * that did not fit.
  *
- * Threads: any, but board_look() by one.
+ * Threads: any, but only one thread may call board_look().
  */
 #ifndef CLI_BOARD_H
 #define CLI_BOARD_H
@@ -23,31 +23,33 @@
 struct board;
 
 /*
- * It takes the records of the files from now on, and passes them to their
- * traces, until board_free().  NULL without memory.
- * Ownership: `s` and `e` are the caller's, and live until board_free().
+ * Creates a board.  Until board_free(), it takes the records of the files and
+ * passes them to their traces.  Returns NULL if memory runs out.
+ * Ownership: `s` and `e` are the caller's and must live until board_free().
  */
 struct board *board_new(struct catalog *s, struct events *e);
-void board_free(struct board *b); /* NULL does nothing */
+void board_free(struct board *b); /* NULL: does nothing */
 
-/* Look at the files for the traces, and for pages that listen: to be called ten
- * times a second. */
+/* Updates the traces and the pages.  Call it ten times a second. */
 void board_look(struct board *b);
 
-/* What a page says of its player. */
+/* A report of a page about its player. */
 struct board_player {
-    size_t file;    /* its index in the catalog */
-    const char *id; /* the page's own, for as long as it is open */
+    size_t file; /* index in the catalog */
+    /* ID of the page; it does not change while the page is open */
+    const char *id;
     enum xd_play_state state;
     double at_s, of_s,
-        speed; /* media time, its length, and how fast it passes */
+        speed; /* position and length in seconds, and the playback speed */
 };
 
-/* The file has one viewer at a time: false, it is another page's. */
+/* Handles a report.  Returns false if another page is playing the file, because
+ * only one page can play a file at a time. */
 bool board_play(struct board *b, const struct board_player *p);
 
-/* Whether a list of depots, which may be 100 000, has the i-th, after so many:
- * the first ones, and those that have been of use or tried. */
+/* Returns whether depot `i` is shown in a list of depots that already has
+ * `n_listed` depots.  There may be 100,000 depots, so the list shows only the
+ * first ones, and depots that were used or tried. */
 bool board_lists_depot(size_t i, enum xd_depot_state state, unsigned requests,
                        size_t n_listed);
 

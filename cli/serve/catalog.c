@@ -13,10 +13,12 @@
 #include "common/status.h"
 #include "common/words.h"
 
-#define NAME_MOST 260  /* a name is at most 255 bytes... */
-#define PATH_MOST 1000 /* ...and encoded 765 */
+#define NAME_MOST 260 /* most bytes of a name: it has at most 255 */
+/* most bytes of a path: an escaped name has at most 765 */
+#define PATH_MOST 1000
 
-/* In memory nothing stays for the next client but what is ahead of one. */
+/* If bytes are kept in memory only, at most this many files stay open without
+ * users. */
 #define IDLE_IN_MEMORY 2
 
 void catalog_init(struct catalog *s, const struct args *a)
@@ -33,7 +35,7 @@ void catalog_init(struct catalog *s, const struct args *a)
     pthread_mutex_init(&s->lock, NULL);
 }
 
-/* ---- what is closed ---- */
+/* ---- closing ---- */
 
 void catalog_report_failure(const struct catalog *s, struct catalog_file *f,
                             int rc, const char *why)
@@ -55,7 +57,8 @@ static void print_failure(const struct catalog *s,
         catalog_report_failure(s, of->file, rc, err.msg);
 }
 
-/* The board has left it. */
+/* Ends the trace of a file.  Call it only after the board has stopped using the
+ * file. */
 static void end_trace(const struct catalog_source *of)
 {
     struct xd_error err = {.code = XD_OK};
@@ -74,7 +77,7 @@ static void release(const struct catalog_source *of)
     xd_source_unref(of->source);
 }
 
-/* What has been taken out of the catalog. */
+/* Closes a source that was removed from the catalog. */
 static void close_source(const struct catalog *s,
                          const struct catalog_source *of)
 {
@@ -88,8 +91,8 @@ static bool is_idle(const struct catalog_source *of)
     return of->file != NULL && of->n_clients == 0 && of->n_others == 0;
 }
 
-/* The one that has not been used for the longest time, for the caller to close;
- * false if all are in use. */
+/* Removes the least recently used source and copies it to *out.  The caller
+ * closes it.  Returns false if all sources are in use. */
 static bool take_idle_locked(struct catalog *s, struct catalog_source *out)
 {
     struct catalog_source *oldest = NULL;
@@ -134,7 +137,7 @@ static void free_file(struct catalog_file *f)
 
 void catalog_fini(struct catalog *s)
 {
-    /* All at once, for each takes its time to end. */
+    /* Cancel all downloads first, because each takes some time to end. */
     for (size_t i = 0; i < CATALOG_OPEN; i++)
         if (s->sources[i].file != NULL) {
             end_trace(&s->sources[i]);
@@ -149,10 +152,10 @@ void catalog_fini(struct catalog *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-/* ---- what is opened ---- */
+/* ---- opening ---- */
 
-/* A strong one: the hash of the file; where there is none, nothing holds for
- * longer than the file is open. */
+/* Makes a strong ETag from the file's hash.  Without a hash, the ETag is valid
+ * only while the file is open. */
 static void make_etag(struct catalog_source *of)
 {
     const struct catalog_file *f = of->file;
@@ -233,7 +236,7 @@ static void use_locked(struct catalog *s, struct catalog_source *of,
     of->used = ++s->n_uses;
 }
 
-/* Where there is no room, or no descriptor, another one gives up its own. */
+/* If there is no room or no descriptor, closes another file. */
 int catalog_enter(struct catalog *s, struct catalog_file *f,
                   enum catalog_use use, struct catalog_source **out,
                   struct xd_error *err)
@@ -277,7 +280,8 @@ void catalog_leave(struct catalog *s, struct catalog_source *of,
     close_idle_beyond(s, s->most_idle);
 }
 
-/* A look is no use, by which it would stay open. */
+/* Marks a source as in use.  This use does not count for which source was least
+ * recently used. */
 static struct catalog_source *look_locked(struct catalog_source *of)
 {
     if (of != NULL)
@@ -314,7 +318,7 @@ bool catalog_has_clients(struct catalog *s, const struct catalog_source *of)
     return has;
 }
 
-/* ---- the files ---- */
+/* ---- files ---- */
 
 static bool make_names(const struct catalog *s, struct catalog_file *f,
                        const char *name)
@@ -356,7 +360,8 @@ static int add_file(struct catalog *s, struct xd_manifest *m, size_t i)
 {
     struct catalog_file *files = s->files;
 
-    if ((s->n & (s->n - 1)) == 0) /* a power of two: it is full */
+    /* the array is full when its length is a power of two */
+    if ((s->n & (s->n - 1)) == 0)
         files = realloc(s->files, (2 * s->n + 1) * sizeof *files);
     if (files != NULL)
         s->files = files;
@@ -389,7 +394,9 @@ static int add_manifest(struct catalog *s, const struct inputs *in,
     return status;
 }
 
-/* Copies at several URLs are compared, and are held against a checksum. */
+/* Makes the manifest for a line of the list.  Copies at several URLs are
+ * compared with each other, and verified with the checksum if the line has
+ * one. */
 static int list_manifest(struct xd_manifest **out, const struct args *a,
                          const struct xd_listed *l, struct xd_error *err)
 {
@@ -430,7 +437,8 @@ static int add_line(struct catalog *s, const struct xd_listed *l,
     return status;
 }
 
-/* Lines are not asked what they lead to, as there may be many: files. */
+/* Adds the lines of the list.  It assumes that each URL is a file, and does not
+ * ask the servers, because there may be many. */
 static int add_list(struct catalog *s)
 {
     const struct args *a = s->args;
@@ -459,7 +467,7 @@ static int add_list(struct catalog *s)
     return status;
 }
 
-/* What is wrong with an option is so with every file. */
+/* Opens a file to find errors in the options, which would affect every file. */
 static int open_first(struct catalog *s)
 {
     struct catalog_source *of = NULL;

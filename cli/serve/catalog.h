@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that are served, and the sources of those that are open.
+ * The served files, and the sources of the files that are open.
  *
- *     files   | 1 | 2 | 3 | 4 | 5 | ...   all that the manifests describe
+ *     files   | 1 | 2 | 3 | 4 | 5 | ...   all files of the manifests
  *     open          |   |       |         at most CATALOG_OPEN
  *
- * A file is opened when a client asks for it, or before (prefetch.h); all its
- * clients share one source.  It stays open until another is to be opened, and
- * it is the one that has not been used for the longest time.
+ * A file is opened when a client requests it, or before that (prefetch.h).  All
+ * clients of a file share its source.  If a file must be opened and there is no
+ * room, the least recently used file is closed.
  *
- * Threads: any, but for init, fill and fini.
+ * Threads: any, except for init, fill and fini.
  */
 #ifndef CLI_CATALOG_H
 #define CLI_CATALOG_H
@@ -27,84 +27,92 @@
 #include "args/inputs.h"
 #include "trace/trace.h"
 
-/* Files at a time, each of which may have a thread for each of its depots. */
+/* Limit of open files.  Each may have a thread per depot. */
 #define CATALOG_OPEN 64
 
-/* The player of a page, which says where it is. */
+/* The player in a page, which reports its position. */
 struct catalog_viewer {
     struct xd_reader
-        *reader; /* reads nothing: it gets reports; NULL: none yet */
-    char id[40]; /* of the page */
+        /* only gets the reports, and reads nothing; NULL: not created yet */
+        *reader;
+    char id[40]; /* ID of the page */
     enum xd_play_state state;
-    double said_s; /* moment_s() when the page said so */
+    double said_s; /* moment_s() of the last report */
 };
 
 struct catalog_file {
-    /* Constant. */
-    char *name; /* "" if it has none */
-    char *path; /* "/TOKEN/1/a film.mkv" */
-    char *link; /* the same encoded: "/TOKEN/1/a%20film.mkv" */
+    /* constant */
+    char *name; /* "" if the file has no name */
+    char *path; /* path in the URL: "/TOKEN/1/a film.mkv" */
+    char *link; /* percent-encoded path: "/TOKEN/1/a%20film.mkv" */
     const char *type;
     struct xd_manifest *manifest;
-    size_t number;   /* in the manifest */
-    uint64_t size;   /* or XD_SIZE_UNKNOWN */
-    bool has_pieces; /* with hashes: what readers get has been proved */
+    size_t number; /* number of the file in the manifest */
+    uint64_t size; /* or XD_SIZE_UNKNOWN */
+    /* whether it has piece hashes, so that readers get only verified bytes */
+    bool has_pieces;
 
-    atomic_int status; /* not 0: it could not be fetched, which was reported */
-    atomic_uint_least64_t blocked_ms; /* in which clients waited, together */
-    struct catalog_source *open; /* guarded by the catalog's lock; or NULL */
+    /* status of the failure, which was printed; 0: the file has not failed */
+    atomic_int status;
+    /* total time for which clients waited, in milliseconds */
+    atomic_uint_least64_t blocked_ms;
+    /* the source, or NULL; guarded by the lock of the catalog */
+    struct catalog_source *open;
 };
 
-/* A file that is open. */
+/* An open file. */
 struct catalog_source {
-    /* Constant while it is entered. */
-    struct catalog_file *file; /* NULL: none is here */
-    unsigned opening;          /* its number, of all that there were */
+    /* constant while the source is in use */
+    struct catalog_file *file; /* NULL: unused element */
+    unsigned opening;          /* unique number, counted from 1 */
     struct xd_source *source;
     struct trace_run *trace; /* or NULL */
-    struct xd_reader *pace;  /* reads nothing: it tells the rate; or NULL */
-    char etag[200];          /* with its quotes */
+    /* only tells the library the rate of the media, and reads nothing; or
+     * NULL */
+    struct xd_reader *pace;
+    char etag[200]; /* including the quotes */
 
-    /* Guarded by the catalog's lock. */
-    unsigned n_clients, n_others; /* by which it is entered */
-    uint64_t used;                /* the catalog's uses, at the last one */
+    /* guarded by the catalog's lock */
+    /* number of clients and of other users that have the file open */
+    unsigned n_clients, n_others;
+    uint64_t used; /* value of n_uses at its last use */
 
-    struct catalog_viewer viewer; /* the board's while it runs */
-    atomic_bool is_read_out;      /* a client has got all of it; until that was
-                                looked at */
+    struct catalog_viewer viewer; /* owned by the board while it runs */
+    /* a client has read the whole file; cleared when it was noticed */
+    atomic_bool is_read_out;
 };
 
 struct catalog {
-    /* Constant after fill(). */
+    /* constant after catalog_fill() */
     const struct args *args;
     char root[100]; /* "/" or "/TOKEN/" */
     struct catalog_file *files;
     size_t n;
-    size_t most_idle; /* open files that are not entered */
+    size_t most_idle; /* limit of open sources without users */
 
     pthread_mutex_t lock;
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct catalog_source sources[CATALOG_OPEN];
     unsigned n_openings;
     uint64_t n_uses;
 };
 
-/* `a` must live until catalog_fini(). */
+/* Creates an empty catalog.  `a` must live until catalog_fini(). */
 void catalog_init(struct catalog *s, const struct args *a);
 
-/* Ends all sources, and what they fetch. */
+/* Closes all sources and stops their downloads. */
 void catalog_fini(struct catalog *s);
 
-/* All files that the arguments mean, of which one at least can be opened.
- * Returns 0, or a status after the reason was said. */
+/* Adds all files of the arguments.  At least one must open.  Returns 0; after a
+ * failure, prints the error and returns the exit status. */
 int catalog_fill(struct catalog *s, const struct inputs *in);
 
 /*
- * Use a file, which is opened if it is not, until catalog_leave(); as one of its
- * clients, or on behalf of them.
+ * Opens a file if needed, until catalog_leave(), as a client or on behalf of
+ * clients.
  * Errors: AGAIN (too many others are in use), and those of xd_source_new(),
- *         which have been said.
- * Blocks: for less than a second, where another file is closed for it.
+ * which were printed.
+ * Blocks: for less than a second, if another file must be closed.
  */
 enum catalog_use { CATALOG_CLIENT, CATALOG_OTHER };
 int catalog_enter(struct catalog *s, struct catalog_file *f,
@@ -113,27 +121,30 @@ int catalog_enter(struct catalog *s, struct catalog_file *f,
 void catalog_leave(struct catalog *s, struct catalog_source *of,
                    enum catalog_use use);
 
-/* Enter the i-th of CATALOG_OPEN sources, or that of a file, to look at it;
- * NULL: none is open there.  To be left as CATALOG_OTHER. */
+/* Return an open source without opening a file: source number `i` of
+ * CATALOG_OPEN, or the source of a file.  Return NULL if it is not open.  Call
+ * catalog_leave() with CATALOG_OTHER afterwards. */
 struct catalog_source *catalog_look(struct catalog *s, size_t i);
 struct catalog_source *catalog_look_at(struct catalog *s,
                                        const struct catalog_file *f);
 
 bool catalog_has_clients(struct catalog *s, const struct catalog_source *of);
 
-/* Say once of each file that it has failed, if it has: its clients are only
- * broken off. */
+/* Prints the errors of failed files.  Each error is printed once.  Clients of a
+ * failed file only see a broken connection. */
 void catalog_print_failures(struct catalog *s);
 
-/* It has, for a client of it; that is said unless it was.  Any thread. */
+/* Records that a file has failed for a client, and prints the error once.
+ * Threads: any. */
 void catalog_report_failure(const struct catalog *s, struct catalog_file *f,
                             int rc, const char *why);
 
-/* That of the first file that has failed, in their order; or 0. */
+/* Returns the status of the first file that has failed; 0 if no file has
+ * failed. */
 int catalog_status(const struct catalog *s);
 
-/* The file of this path, that of this link, and the one behind another; or
- * NULL. */
+/* Find a file by its path or link, or find the next file.  Return NULL if there
+ * is none. */
 struct catalog_file *catalog_find(const struct catalog *s, const char *path);
 struct catalog_file *catalog_find_link(const struct catalog *s,
                                        const char *link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* POLLRDHUP, where there is such a thing */
+#define _GNU_SOURCE /* for POLLRDHUP */
 
 #include "serve/disconnects.h"
 
@@ -15,29 +15,31 @@
 
 #include <xdownload/stream.h>
 
-/* Elsewhere only a reset shows, or the end of both directions: that a client
- * has left is noticed when it is sent the next bytes. */
+/* Without POLLRDHUP, a disconnect is noticed only if the connection is reset or
+ * both directions are closed.  Otherwise it is noticed when the next bytes are
+ * sent. */
 #ifndef POLLRDHUP
 #define POLLRDHUP 0
 #endif
 
 struct disconnects {
-    /* Constant after new(). */
-    int changed[2]; /* a pipe, which ends a poll() of the connections so far */
+    /* constant after disconnects_new() */
+    /* a pipe that interrupts poll() when the list has changed */
+    int changed[2];
     size_t most;
     pthread_t thread;
 
     pthread_mutex_t lock;
 
-    /* Guarded by lock.  Client i is sockets[i] and readers[i]. */
+    /* Guarded by lock.  Client `i` has sockets[i] and readers[i]. */
     struct pollfd *sockets;
     struct xd_reader **readers;
     size_t n;
     unsigned long n_changes;
     bool is_over;
 
-    /* Owned by the thread. */
-    struct pollfd *polled; /* a copy of `sockets`, then the pipe */
+    /* used by the thread only */
+    struct pollfd *polled; /* a copy of `sockets`, followed by the pipe */
 };
 
 static void look_locked(struct disconnects *d)
@@ -58,9 +60,10 @@ static void drain(int fd)
         continue;
 }
 
-/* A socket may have been closed during poll(), and its number be another's:
- * what was seen holds only if no client has come or gone. */
-static void *look_on(void *arg)
+/* Polls the sockets.  A socket may be closed during poll(), and its number may
+ * be reused.  So the result is valid only if no client was added or removed
+ * meanwhile. */
+static void *watch_sockets(void *arg)
 {
     struct disconnects *d = arg;
 
@@ -119,7 +122,7 @@ struct disconnects *disconnects_new(size_t most)
         goto free_memory;
     if (pthread_mutex_init(&d->lock, NULL) != 0)
         goto close_pipe;
-    if (pthread_create(&d->thread, NULL, look_on, d) != 0)
+    if (pthread_create(&d->thread, NULL, watch_sockets, d) != 0)
         goto destroy_lock;
     return d;
 
@@ -136,7 +139,7 @@ free_memory:
 static void report_change_locked(struct disconnects *d)
 {
     d->n_changes++;
-    /* A full pipe reports it as well. */
+    /* If the pipe is full, the thread will notice the change anyway. */
     (void)!write(d->changed[1], "", 1);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notices clients that leave while the answer to them waits for bytes, and ends
- * that wait at once: a player that jumps closes its connection before or after
- * it has opened another, and what it wanted before is not to be fetched any
- * more.
+ * Notices clients that disconnect while their response waits for data, and
+ * interrupts the wait.  When a player seeks, it closes its connection and opens
+ * another one.  The bytes that it wanted before should then no longer be
+ * downloaded.
  *
- * One that has ended what it sends counts as gone: so does nginx.  So it is too
- * when the server stops, which shuts all connections.
+ * A client that closes only its sending side counts as gone, as with nginx.
+ * When the server stops, all clients count as gone.
  *
  * Threads: any.
  */
@@ -18,17 +18,17 @@
 struct disconnects;
 struct xd_reader;
 
-/* For at most so many at a time.  Returns NULL when out of memory, descriptors
- * or threads. */
+/* Creates a watch for at most `most` clients at a time.  Returns NULL if
+ * memory, descriptors or threads run out. */
 struct disconnects *disconnects_new(size_t most);
 
-/* After all have been removed.  NULL does nothing. */
+/* Call it after all clients were removed.  If `d` is NULL, does nothing. */
 void disconnects_free(struct disconnects *d);
 
 /*
- * From now on `reader` is interrupted, and stays so, when the client at the
- * other end of the socket `fd` has gone.
- * Ownership: both are the caller's, and live until disconnects_remove().
+ * Interrupts `reader` permanently when the client at the socket `fd`
+ * disconnects.
+ * Ownership: both are the caller's and must live until disconnects_remove().
  */
 void disconnects_add(struct disconnects *d, int fd, struct xd_reader *reader);
 void disconnects_remove(struct disconnects *d, const struct xd_reader *reader);

@@ -10,35 +10,38 @@
 
 #include "common/moment.h"
 
-/* What is handed to the socket at a time. */
+/* Number of bytes passed to the socket at a time. */
 #define PORTION ((size_t)16 << 10)
 
-/* What the system keeps of what was sent: a client that reads nothing is noticed
- * after so much. */
+/* Size of the send buffer in bytes.  If a client reads nothing, this is noticed
+ * after so many bytes. */
 #define SOCKET_BUFFER (64 << 10)
 
-/* What a client may take for one event. */
+/* Seconds that a client may take for one event. */
 #define EVENT_S 10
 
 struct events {
     pthread_mutex_t lock;
-    pthread_cond_t published; /* listeners: another event, or the end */
+    /* wakes the listeners: there is a new event, or the end */
+    pthread_cond_t published;
 
-    /* Guarded by lock. */
+    /* guarded by lock */
     char *text;
     size_t len;
-    unsigned long number; /* of the event in `text`; 0: there was none yet */
+    /* number of the event in `text`; 0: there is none yet */
+    unsigned long number;
     unsigned n_listeners;
     bool is_over;
 };
 
-/* Owned by the thread of its connection, but for events_response(). */
+/* A response to a page.  Used by the thread of the connection after
+ * events_response(). */
 struct listening {
     struct events *events;
     char *text; /* a copy of an event */
     size_t len, sent;
-    unsigned long number; /* of that event */
-    double began;         /* moment_s() when its first byte was sent */
+    unsigned long number; /* number of that event */
+    double began;         /* moment_s() when sending of the event started */
 };
 
 struct events *events_new(void)
@@ -89,8 +92,8 @@ void events_end(struct events *e)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Wait for an event that the listener has not had; false: there is none any
- * more. */
+/* Waits for an event that this listener has not received.  Returns false at the
+ * end. */
 static bool take_next(struct listening *l)
 {
     struct events *e = l->events;
@@ -140,7 +143,7 @@ static void end_listening(void *user)
     free(l);
 }
 
-/* The event that is there may be of long ago. */
+/* Starts with the next event, because the latest event may be old. */
 static struct listening *begin_listening(struct events *e)
 {
     struct listening *l = calloc(1, sizeof *l);

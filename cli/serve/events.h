@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Server-sent events (WHATWG HTML, 9.2): each event is published once, and sent
- * to all pages that listen, each by the thread of its connection.
+ * Server-sent events (WHATWG HTML section 9.2).  An event is published once and
+ * is sent to all listening pages.  The thread of each connection sends it.
  *
- *     publish() --> the latest event --> a copy for each listener --> its socket
+ *     publish() --> latest event --> a copy for each listener --> its socket
  *
- * A listener gets the latest event alone, never a queue of them: one that takes
- * its time misses those between, and one that takes longer than EVENT_S for an
- * event is dropped.  publish() waits for no listener.
+ * A listener only gets the latest event; there is no queue.  Slow listeners
+ * miss events, and a listener that takes longer than EVENT_S for an event is
+ * disconnected. publish() never waits for listeners.
  *
  * Threads: any.
  */
@@ -19,30 +19,32 @@
 
 #include <microhttpd.h>
 
-/* So many pages at a time: each has a thread and a copy of an event. */
+/* Limit of listening pages.  Each page needs a thread and a copy of an
+ * event. */
 #define EVENTS_LISTENERS_MAX 16
 
 struct events;
 
-/* NULL without memory. */
+/* Creates the event source.  Returns NULL if memory runs out. */
 struct events *events_new(void);
 
-/* After all responses have been destroyed.  NULL does nothing. */
+/* Call it after all responses were destroyed.  If `e` is NULL, does nothing. */
 void events_free(struct events *e);
 
-/* Whether a page listens. */
+/* Returns whether a page is listening. */
 bool events_are_wanted(struct events *e);
 
-/* The next event, with its "data:" and its empty line.
- * Ownership: `text`, from malloc(), is taken. */
+/* Publishes an event.  The text includes "data:" and the empty line.
+ * Ownership: takes `text`, which is from malloc(). */
 void events_publish(struct events *e, char *text, size_t len);
 
-/* A response that lasts until the client leaves, or events_end(); NULL: too many
- * listen, or there is no memory.  The caller destroys it. */
+/* Returns a response that lasts until the client leaves or events_end() is
+ * called.  Returns NULL if too many pages are listening, or memory runs out.
+ * The caller destroys the response. */
 struct MHD_Response *events_response(struct events *e,
                                      struct MHD_Connection *c);
 
-/* All responses end, those that are yet to be made too. */
+/* Ends all responses, including responses that are created later. */
 void events_end(struct events *e);
 
 #endif

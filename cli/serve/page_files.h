@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the page loads beside itself: the files of serve/page/, as they are in the
- * sources, built into the program.
+ * The files that the page loads.  They are in serve/page/ and are compiled into
+ * the program.
  */
 #ifndef CLI_PAGE_FILES_H
 #define CLI_PAGE_FILES_H
@@ -14,7 +14,7 @@ struct page_file {
     size_t len;
 };
 
-/* Ended by one without a name. */
+/* The last element has no name. */
 extern const struct page_file page_files[];
 
 #endif

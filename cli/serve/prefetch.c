@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/prefetch.h"
 
-/* So many readers of a file are looked at. */
+/* Limit of readers that are examined per file. */
 #define READERS 64
 
 void prefetch_init(struct prefetch *p, struct catalog *s)
@@ -32,7 +32,8 @@ static struct prefetched *find(struct prefetch *p, const struct catalog_file *f)
     return NULL;
 }
 
-/* For what is played next another gives up its place, the last to be played. */
+/* Returns a free element.  For the very next file, may return the element of
+ * the file that will be played last. */
 static struct prefetched *find_room(struct prefetch *p, unsigned depth)
 {
     struct prefetched *last = NULL;
@@ -47,8 +48,8 @@ static struct prefetched *find_room(struct prefetch *p, unsigned depth)
     return depth == 1 ? last : NULL;
 }
 
-/* Whether a client has begun to read it; a reader that is ahead reads no more
- * than one byte. */
+/* Returns whether a client has started to read the file.  Our own reader reads
+ * at most one byte. */
 static bool is_begun(struct xd_source *s)
 {
     uint64_t at[READERS];
@@ -91,10 +92,11 @@ static struct prefetched *begin(struct prefetch *p, struct catalog_file *file,
     return f;
 }
 
-/* The file behind one that needs nothing more, unless that has clients of its
- * own. */
-static void want_behind(struct prefetch *p, const struct catalog_file *file,
-                        unsigned depth)
+/* Requests that the file after `file` is prefetched, because clients need
+ * nothing more of `file`.  Skips files that have failed.  Does nothing if the
+ * next file has clients. */
+static void want_next(struct prefetch *p, const struct catalog_file *file,
+                      unsigned depth)
 {
     struct catalog_file *next = catalog_next(p->catalog, file);
 
@@ -112,9 +114,9 @@ static void want_behind(struct prefetch *p, const struct catalog_file *file,
         f->depth = depth;
 }
 
-/* Nothing is fetched for a reader that does not read, and nothing is kept in
- * memory for one that has not read for a while: so it has another look at the
- * first byte.  In the place of one that has failed the next is wanted. */
+/* Keeps a file prefetched: reads its first byte again, because nothing is
+ * downloaded or kept in memory for a reader that does not read.  If the file
+ * has failed, requests the next file. */
 static void go_on(struct prefetch *p, struct prefetched *f)
 {
     const struct catalog_file *file = f->of->file;
@@ -123,14 +125,15 @@ static void go_on(struct prefetch *p, struct prefetched *f)
 
     if (file->status != 0) {
         end(p, f);
-        want_behind(p, file, depth);
+        want_next(p, file, depth);
     } else if (is_begun(f->of->source))
         end(p, f);
     else if (xd_reader_seek(f->reader, 0) == 0)
         (void)!xd_reader_read(f->reader, &byte, 1, 0);
 }
 
-/* A client may have got all of a file between two looks. */
+/* Checks whether clients need nothing more of the file.  A client may have read
+ * the whole file between two calls. */
 static void look_at_clients(struct prefetch *p, struct catalog_source *of)
 {
     const bool is_read_out = atomic_exchange(&of->is_read_out, false);
@@ -140,7 +143,7 @@ static void look_at_clients(struct prefetch *p, struct catalog_source *of)
         end(p, f);
     if (is_read_out ||
         (catalog_has_clients(p->catalog, of) && xd_source_has_rest(of->source)))
-        want_behind(p, of->file, 1);
+        want_next(p, of->file, 1);
 }
 
 void prefetch_look(struct prefetch *p)
@@ -158,6 +161,6 @@ void prefetch_look(struct prefetch *p)
         if (f->of != NULL)
             go_on(p, f);
         if (f->of != NULL && xd_source_has_rest(f->of->source))
-            want_behind(p, f->of->file, f->depth + 1);
+            want_next(p, f->of->file, f->depth + 1);
     }
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read next is begun before it is asked for: files follow each other as
- * in a playlist.
+ * Prefetches files.  Clients play the files one after another, as in a
+ * playlist, so the download of the next file starts before a client requests
+ * it.
  *
  *     file     1 |======= its client ->=====|
  *              2                            |======> lookahead
  *     fetched    .......... all of 1 ........ then of 2
  *
- * When clients of a file need nothing more of it (xd_source_has_rest()), or one
- * has got all of it, the file behind it is fetched as far as one lookahead goes;
- * once that needs nothing more either, the next one is, so that files which take
- * longer to begin than to play follow each other too.  At most PREFETCH_MOST are
- * ahead at a time, of which those that are played last make room for others'
- * next ones.  A file that has failed is passed over.
+ * The next file is prefetched when its predecessor has been downloaded as far
+ * as clients need it (xd_source_has_rest()), or when a client has read all of
+ * the predecessor.  The length of the lookahead is prefetched, then the file
+ * after that, and so on.  So playback continues even if files take longer to
+ * start than to play.  At most PREFETCH_MOST files are prefetched.  Files that
+ * will be played last make room for the next files of other clients.  Failed
+ * files are skipped.
  *
  * Threads: one at a time.
  */
@@ -27,20 +29,22 @@
 
 struct prefetch {
     struct catalog *catalog; /* constant */
-    unsigned round;          /* of looks */
+    unsigned round;          /* number of calls of prefetch_look() so far */
     struct prefetched {
-        struct catalog_source *of; /* entered; NULL: nothing is ahead here */
-        struct xd_reader *reader;  /* at its first byte: what it wants is
-                                      fetched */
-        unsigned depth;            /* so many files behind one that is read */
-        unsigned round;            /* in which it was wanted last */
+        /* from catalog_enter(); NULL: unused element */
+        struct catalog_source *of;
+        /* stays at the first byte, so that the lookahead is downloaded */
+        struct xd_reader *reader;
+        /* distance from a file that a client is reading, in files */
+        unsigned depth;
+        unsigned round; /* last round in which the file was requested */
     } files[PREFETCH_MOST];
 };
 
 void prefetch_init(struct prefetch *p, struct catalog *s);
 void prefetch_fini(struct prefetch *p);
 
-/* To be called ten times a second. */
+/* Updates the list of prefetched files.  Call it ten times a second. */
 void prefetch_look(struct prefetch *p);
 
 #endif

@@ -14,9 +14,10 @@
 #include "serve/catalog.h"
 #include "trace/trace.h"
 
-#define TICK_NS 100000000 /* between two looks for a signal */
+#define TICK_NS 100000000 /* nanoseconds between checks for a signal */
 
-/* The program that started us reads on when the line is there. */
+/* Prints the URLs on standard output.  Programs that start this command wait
+ * for these lines. */
 static bool print_urls(const struct catalog *catalog, const char *authority)
 {
     for (size_t i = 0; i < catalog->n; i++)
@@ -63,9 +64,8 @@ static int serve_at(const struct args *a, const struct inputs *in,
     struct log log;
 
     signals_watch();
-    log_init(&log, a->quiet, false);
+    log_init(&log, a->options, a->quiet, false);
     log_forward(&log, trace_log, a->tracer);
-    xd_options_set_log(a->options, log_print, &log);
     catalog_init(&catalog, a);
     int status = catalog_fill(&catalog, in);
     if (status == 0)

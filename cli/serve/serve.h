@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload serve: files are offered as URLs on this machine while they arrive.
+ * xdownload serve: serves files at URLs of this machine while they are being
+ * downloaded.
  */
 #ifndef CLI_SERVE_H
 #define CLI_SERVE_H
 
 #include "args/args.h"
 
-/* Until a signal comes.  Returns a status. */
+/* Serves files until a signal arrives.  Returns a status. */
 int serve_inputs(const struct args *a);
 
 #endif

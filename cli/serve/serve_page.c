@@ -11,7 +11,8 @@
 #include "http/page.h"
 #include "serve/board.h"
 
-/* Addresses are relative to the page, which may have a token in its own. */
+/* The addresses are relative to the page, because the address of the page may
+ * contain a token. */
 static const char head[] =
     "<link rel=\"icon\" type=\"image/svg+xml\" href=\"icon.svg\">\n"
     "<link rel=\"stylesheet\" href=\"page.css\">\n"
@@ -24,7 +25,7 @@ static const char head[] =
     "<a href=\"?\">load it again</a>.</p></noscript>\n"
     "</header>\n<main>\n";
 
-/* The rows of depots.  Returns how many it leaves out. */
+/* Prints the rows of the depots.  Returns how many depots were left out. */
 static size_t put_depot_rows(FILE *to, struct xd_download *d)
 {
     struct xd_depot_stats depot = {.struct_size = sizeof depot};
@@ -45,7 +46,7 @@ static size_t put_depot_rows(FILE *to, struct xd_download *d)
     return i - n;
 }
 
-/* `d`: NULL, the file is not open. */
+/* Prints the table of depots.  `d` is NULL if the file is not open. */
 static void put_depots(FILE *to, struct xd_download *d)
 {
     fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -62,7 +63,8 @@ static void put_depots(FILE *to, struct xd_download *d)
     fputs("</p>\n", to);
 }
 
-/* Of the types of http_type(), those that browsers have players for. */
+/* Returns the name of the HTML element for a media type that browsers can play,
+ * or NULL. */
 static const char *player_element(const char *type)
 {
     static const char *const videos[] = {"video/mp4", "video/webm",
@@ -76,7 +78,7 @@ static const char *player_element(const char *type)
     return NULL;
 }
 
-/* It fetches nothing before it is started. */
+/* Prints the player.  It loads nothing before the user starts it. */
 static void put_player(FILE *to, const struct catalog_file *f)
 {
     const char *element = player_element(f->type);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pages beside the files: a list of them with live figures, and a playlist.
+ * Writes the pages of xdownload serve: a list of the files with live
+ * statistics, and a playlist.
  */
 #ifndef CLI_SERVE_PAGE_H
 #define CLI_SERVE_PAGE_H
@@ -11,7 +12,8 @@
 
 void serve_page_put(FILE *to, struct catalog *s);
 
-/* `host` is how the client calls us: "127.0.0.1:8080". */
+/* Writes the playlist.  `host` is the address that the client uses for this
+ * server: "127.0.0.1:8080". */
 void serve_playlist_put(FILE *to, const struct catalog *s, const char *host);
 
 #endif

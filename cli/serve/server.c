@@ -16,15 +16,17 @@
 #include "serve/events.h"
 #include "serve/prefetch.h"
 
-/* A browser takes six for a site, a player up to nine. */
+/* Limits of connections in total and per address.  A browser uses six
+ * connections per site, a player up to nine. */
 #define CONNECTIONS_MAX 200
 #define CONNECTIONS_EACH 32
 
-/* The library leaves half of the descriptors to others, of which half are the
- * clients'. */
+/* Clients get a quarter of the descriptors.  The library leaves half of all
+ * descriptors to the program, and clients get half of these. */
 #define CONNECTIONS_SHARE 4
 
-/* While an answer is under way: a player may pause so long. */
+/* Seconds for which a client may accept no data.  A paused player accepts
+ * none. */
 #define ANSWERING_S 3600
 
 struct server {
@@ -36,8 +38,9 @@ struct server {
     struct catalog *catalog;
 };
 
-/* What stands behind the root in a path that begins with it, else NULL. */
-static const char *behind_root(const struct server *s, const char *path)
+/* Returns the part of the path after the root, or NULL if the path is not below
+ * the root. */
+static const char *below_root(const struct server *s, const char *path)
 {
     const size_t len = strlen(s->catalog->root);
 
@@ -48,7 +51,7 @@ static struct answer answer_path(const struct server *s,
                                  const struct http_request *r)
 {
     struct catalog_file *file = catalog_find(s->catalog, r->path);
-    const char *name = behind_root(s, r->path);
+    const char *name = below_root(s, r->path);
 
     if (file != NULL)
         return answer_catalog_file(r->connection, s->catalog, file, r->is_get,
@@ -64,11 +67,12 @@ static struct answer answer_path(const struct server *s,
     return answer_page_file(name);
 }
 
-/* Only a page of ours says what its player does: browsers send an Origin with
- * each POST, and foreign ones were refused. */
+/* Returns whether the request is a report about a player.  Only our own pages
+ * may send reports.  Browsers send an Origin with each POST, and requests with
+ * foreign origins were refused already. */
 static bool is_of_page(const struct server *s, const struct http_request *r)
 {
-    const char *name = behind_root(s, r->path);
+    const char *name = below_root(s, r->path);
 
     return name != NULL && strcmp(name, "player") == 0 &&
            http_is_own_page(r->connection);
@@ -117,7 +121,8 @@ static struct http_server *start_http(struct server *s,
     return http_server_start(&how);
 }
 
-/* Threads, which leave signals to the one that looks for them. */
+/* Starts the parts of the server with all signals blocked, because the main
+ * thread handles signals. */
 static bool start_parts(struct server *s)
 {
     sigset_t all, before;

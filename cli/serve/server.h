@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HTTP for the files of a catalog: GET, HEAD, single ranges; and for the page
- * that shows them, which gets their state twice a second, and reports by POST
- * what its players do.
+ * The HTTP server of xdownload serve.  It supports GET, HEAD and single ranges
+ * for the catalog's files.  It also serves a page with their live state.  The
+ * page sends reports about its players by POST.
  *
- * A thread for each connection, which may wait for bytes and costs the others
- * nothing (http/server.h).
+ * Each connection has its own thread, which may block (http/server.h).
  */
 #ifndef CLI_SERVER_H
 #define CLI_SERVER_H
@@ -16,20 +15,21 @@
 struct server;
 
 /*
- * Begin.  `origin` may read the answers, or every page ("*"), or (NULL) no
- * other.  Returns NULL after the reason was said.
- * Ownership: the socket is the server's now; `catalog` and `origin` are the
- *            caller's and must live until server_stop().
+ * Starts the server.  Pages of `origin` may read responses.  "*" allows all
+ * pages, NULL only our own pages.  After a failure, prints the error and
+ * returns NULL.
+ * Ownership: takes the socket; `catalog` and `origin` are the caller's and must
+ * live until server_stop().
  */
 struct server *server_start(struct listener *l, struct catalog *catalog,
                             const char *origin);
 
-/* Look at the files, for their traces, for pages, and for what is read next: to
- * be called ten times a second, by one thread. */
+/* Updates traces and pages, and prefetches files.  Call it ten times a second
+ * on one thread. */
 void server_look(struct server *s);
 
-/* End it, and all connections.  Blocks: for less than half a second.  NULL does
- * nothing. */
+/* Stops the server and closes all connections.  If `s` is NULL, does nothing.
+ * Blocks: for less than half a second. */
 void server_stop(struct server *s);
 
 #endif

@@ -11,7 +11,7 @@
 #include "common/status.h"
 #include "common/words.h"
 
-/* A new file: nothing that is there is replaced, and no link is followed. */
+/* Creates a file.  Never replaces a file and never follows a symbolic link. */
 static int write_file(const char *path, mode_t mode, const char *text,
                       size_t len)
 {
@@ -39,7 +39,6 @@ static int write_file(const char *path, mode_t mode, const char *text,
     return STATUS_LOCAL;
 }
 
-/* Of one file, or of all together. */
 static size_t count_stripes(const struct xd_manifest *m, size_t file)
 {
     struct xd_file f = {.struct_size = sizeof f};
@@ -51,7 +50,8 @@ static size_t count_stripes(const struct xd_manifest *m, size_t file)
     return n;
 }
 
-/* What is complete without. */
+/* Warns that the Metalink does not contain the parity.  This is only a warning,
+ * because the Metalink is complete without it. */
 static void warn_of_stripes(const struct args *a, const struct xd_manifest *m,
                             size_t file)
 {

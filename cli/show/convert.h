@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show --format: a manifest in another format, to standard output or --output.
+ * The option show --format: writes a manifest in another format, to standard
+ * output or to --output.
  */
 #ifndef CLI_CONVERT_H
 #define CLI_CONVERT_H
@@ -9,8 +10,8 @@
 
 #include "args/args.h"
 
-/* `file` is its number, or XD_ALL_FILES.  Returns a status; what went wrong was
- * said. */
+/* Writes the manifest.  `file` is a file number or XD_ALL_FILES.  Prints what
+ * went wrong, and returns a status. */
 int convert(const struct args *a, const struct xd_manifest *m, size_t file);
 
 #endif

@@ -9,19 +9,22 @@
 #include "common/units.h"
 #include "common/words.h"
 
-#define SOON 86400 /* seconds: what expires within a day is warned of */
+/* A warning is printed if less than this time in seconds remains until the
+ * expiry: one day. */
+#define SOON 86400
 
-/* One mapping: its number, its bytes and where they lie. */
+/* A mapping of the manifest. */
 struct mapping {
     size_t number;
     struct xd_extent extent;
     struct xd_replica replica;
-    struct xd_probed probed; /* state XD_PROBE_NONE: it was not asked */
+    /* its state is XD_PROBE_NONE if the depot was not asked */
+    struct xd_probed probed;
 };
 
 typedef void mapping_fn(void *user, const struct mapping *mapping);
 
-/* Visit all whose place in the file is known. */
+/* Calls `fn` for all mappings with a known position in the file. */
 static void visit(const struct xd_manifest *m, size_t file,
                   const struct xd_probe *probe, mapping_fn *fn, void *user)
 {
@@ -91,13 +94,14 @@ void mappings_put(const struct xd_manifest *m, size_t file,
     visit(m, file, probe, put_mapping, NULL);
 }
 
-/* What has been warned of. */
+/* State of the warnings. */
 struct warnings {
     uint64_t now; /* seconds since 1970 */
     size_t n;
 };
 
-/* `what` it is that lies on `host`. */
+/* Warns if the replica has expired or will soon expire, according to the
+ * manifest.  `what` tells what is stored on `host`. */
 static void warn_of_recorded(struct warnings *w, const struct xd_replica *r,
                              const struct xd_probed *p, const char *what,
                              const char *host)

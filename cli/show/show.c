@@ -114,8 +114,8 @@ static void put_file(const struct xd_manifest *m, size_t i, bool verbose,
     stripes_put(m, i);
 }
 
-/* Ask the depots of each file from `first` to before `end`.  Returns a status;
- * what went wrong was said. */
+/* Asks the depots about the files [first, end).  Prints what went wrong, and
+ * returns a status. */
 static int ask_depots(const struct args *a, struct xd_manifest *m, size_t first,
                       size_t end, struct xd_probe **out)
 {
@@ -133,7 +133,8 @@ static int ask_depots(const struct args *a, struct xd_manifest *m, size_t first,
     return status_of(rc);
 }
 
-/* Files from `first` to before `end`, with what was asked of each or NULL. */
+/* Prints the files [first, end), with the answers of the depots if they were
+ * asked. */
 static void put_files(const struct args *a, const struct xd_manifest *m,
                       size_t first, size_t end, struct xd_probe *const *probes)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload show: what was understood of a manifest, on standard output.
+ * xdownload show: prints the contents of a manifest.
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
 
 #include "args/args.h"
 
-/* Returns a status. */
+/* Runs the command.  Returns a status. */
 int show_manifest(const struct args *a);
 
 #endif

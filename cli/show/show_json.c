@@ -6,24 +6,8 @@
 #include "common/json.h"
 #include "common/text.h"
 
-static void put_size(struct json *j, const char *name, uint64_t bytes)
-{
-    if (bytes == XD_SIZE_UNKNOWN)
-        json_null(j, name);
-    else
-        json_count(j, name, bytes);
-}
-
-static void put_limit(struct json *j, unsigned n)
-{
-    if (n > 0)
-        json_count(j, "max_connections", n);
-    else
-        json_null(j, "max_connections");
-}
-
-/* A name may stand once in an object: of two hashes by one algorithm, the
- * first. */
+/* Returns true if an earlier hash of the file has this algorithm.  Names in a
+ * JSON object must be unique. */
 static bool was_named(const struct xd_manifest *m, size_t file, size_t i,
                       const char *algorithm)
 {
@@ -60,7 +44,7 @@ static void put_pieces(struct json *j, const struct xd_file *f)
     json_close_object(j);
 }
 
-/* "rwm", of those that it has. */
+/* Writes the rights as letters of "rwm" (read, write, manage). */
 static void put_rights(struct json *j, unsigned rights)
 {
     char letters[4] = "", *to = letters;
@@ -105,7 +89,7 @@ static void put_replica(struct json *j, const struct xd_replica *r,
     else
         json_count(j, "priority", r->priority);
     json_string(j, "location", r->location);
-    put_limit(j, r->max_connections);
+    json_positive(j, "max_connections", r->max_connections);
     put_rights(j, r->rights);
     json_string(j, "expires", r->expires);
     json_string(j, "functions", r->functions);
@@ -124,7 +108,7 @@ static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
         return;
     json_open_object(j, NULL);
     json_count(j, "offset", extent.offset);
-    put_size(j, "length", extent.length);
+    json_size(j, "length", extent.length);
     json_open_array(j, "replicas");
     for (size_t k = 0; xd_manifest_replica(m, file, i, k, &replica) == 0; k++) {
         if (probe != NULL)
@@ -135,7 +119,8 @@ static void put_extent(struct json *j, const struct xd_manifest *m, size_t file,
     json_close_object(j);
 }
 
-/* One of parity that the manifest names has a hash; nothing is known of others. */
+/* Writes a shard.  Leaves out parity shards without a hash, because the
+ * manifest does not list them. */
 static void put_shard(struct json *j, const struct xd_manifest *m, size_t file,
                       size_t stripe, const struct xd_stripe *s, size_t i,
                       const struct xd_probe *probe)
@@ -197,10 +182,10 @@ static void put_file(struct json *j, const struct xd_manifest *m, size_t file,
     json_open_object(j, NULL);
     json_string(j, "name", f.name);
     json_string(j, "path", f.path);
-    put_size(j, "size", f.size);
+    json_size(j, "size", f.size);
     put_hashes(j, m, file);
     put_pieces(j, &f);
-    put_limit(j, f.max_connections);
+    json_positive(j, "max_connections", f.max_connections);
     json_open_array(j, "extents");
     for (size_t i = 0; i < f.n_extents; i++)
         put_extent(j, m, file, i, probe);
@@ -214,12 +199,10 @@ void show_json(const struct xd_manifest *m, size_t first, size_t end,
 {
     struct json j;
 
-    json_init(&j, stdout);
-    json_open_object(&j, NULL);
+    json_begin(&j, stdout);
     json_open_array(&j, "files");
     for (size_t i = first; i < end; i++)
         put_file(&j, m, i, probes[i - first]);
     json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+    json_finish(&j);
 }

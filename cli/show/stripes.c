@@ -12,12 +12,12 @@
 
 #define LABEL "  %-10s "
 
-/* Of kinds and of hosts that are listed; what is beyond is only counted, or said
- * to be there. */
+/* Limits of the kinds and hosts that are listed.  If there are more, only their
+ * number or existence is printed. */
 #define KINDS_MAX 4
 #define HOSTS_MAX 16
 
-/* Stripes that are alike but for their place. */
+/* Stripes that differ only in their position in the file. */
 struct kind {
     struct xd_stripe first;
     size_t n;
@@ -29,7 +29,6 @@ struct hosts {
     bool are_more;
 };
 
-/* Where it lies, for people. */
 static const char *host_of(char out[TEXT_URL_SIZE], const struct xd_replica *r)
 {
     text_host(out, r->url);
@@ -155,7 +154,8 @@ static void put_replica(const struct xd_replica *r, const struct xd_probed *p)
     putchar('\n');
 }
 
-/* One of parity that the manifest names has a hash; nothing is known of others. */
+/* Prints a shard.  Parity shards that the manifest lists have a hash; nothing
+ * is known about other parity shards. */
 static void put_shard(const struct xd_manifest *m, size_t file, size_t stripe,
                       const struct xd_stripe *s, size_t i,
                       const struct xd_probe *probe)

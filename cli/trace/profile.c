@@ -10,16 +10,16 @@
 #include "trace/trace_format.h"
 
 enum stage {
-    STAGE_SEARCH, /* for the first run with a request */
-    STAGE_COUNT,  /* how long the run lasts, and which its depots are */
-    STAGE_DRAW    /* what happened in each slot */
+    STAGE_SEARCH, /* find the first run that has a request */
+    STAGE_COUNT,  /* find the length of the run and its depots */
+    STAGE_SPREAD  /* distribute the bytes to the slots */
 };
 
 struct reading {
     struct profile *p;
     enum stage stage;
-    unsigned run; /* 0: not found yet */
-    bool failed;  /* no memory */
+    unsigned run; /* 0: not known yet */
+    bool failed;  /* memory ran out */
 };
 
 double profile_slot_s(const struct profile *p)
@@ -27,16 +27,14 @@ double profile_slot_s(const struct profile *p)
     return (p->end - p->begin) / PROFILE_SLOTS;
 }
 
-/* ---- depots and lanes ---- */
+/* ---- depots ---- */
 
 static struct profile_depot *find_depot(const struct profile *p,
-                                        unsigned number, size_t *out_at)
+                                        unsigned number)
 {
     for (size_t i = 0; i < p->n_depots; i++)
-        if (p->depots[i]->number == number) {
-            *out_at = i;
+        if (p->depots[i]->number == number)
             return p->depots[i];
-        }
     return NULL;
 }
 
@@ -44,15 +42,13 @@ static struct profile_depot *add_depot(struct reading *g,
                                        const struct trace_event *e)
 {
     struct profile *p = g->p;
-    size_t at;
-    struct profile_depot *d = find_depot(p, e->depot, &at);
+    struct profile_depot *d = find_depot(p, e->depot);
+    size_t at = p->n_depots;
 
     if (d != NULL)
         return d;
-    if (p->n_depots == PROFILE_DEPOTS) {
-        p->n_depots_more++;
+    if (p->n_depots == PROFILE_DEPOTS)
         return NULL;
-    }
     d = calloc(1, sizeof *d);
     if (d == NULL) {
         g->failed = true;
@@ -61,59 +57,14 @@ static struct profile_depot *add_depot(struct reading *g,
     d->number = e->depot;
     d->least_connect = d->least_first_byte = d->begin = d->end = -1;
     snprintf(d->host, sizeof d->host, "%s", e->host[0] != '\0' ? e->host : "?");
-    for (at = p->n_depots++; at > 0 && p->depots[at - 1]->number > e->depot;
-         at--)
+    for (; at > 0 && p->depots[at - 1]->number > e->depot; at--)
         p->depots[at] = p->depots[at - 1];
     p->depots[at] = d;
+    p->n_depots++;
     return d;
 }
 
-static struct profile_lane *find_lane(const struct profile *p, unsigned thread)
-{
-    for (size_t i = 0; i < p->n_lanes; i++)
-        if (p->lanes[i]->number == thread)
-            return p->lanes[i];
-    return NULL;
-}
-
-/* They are sorted by thread, which goes by depots. */
-static void add_lane(struct reading *g, const struct trace_event *e)
-{
-    struct profile *p = g->p;
-    struct profile_lane *lane = find_lane(p, e->thread);
-
-    if (lane != NULL || p->n_lanes == PROFILE_LANES) {
-        p->n_lanes_more += lane == NULL;
-        return;
-    }
-    lane = calloc(1, sizeof *lane);
-    if (lane == NULL) {
-        g->failed = true;
-        return;
-    }
-    lane->number = e->thread;
-    size_t at = p->n_lanes++;
-    for (; at > 0 && p->lanes[at - 1]->number > e->thread; at--)
-        p->lanes[at] = p->lanes[at - 1];
-    p->lanes[at] = lane;
-}
-
-/* Once all of them are known. */
-static void place_lanes(struct profile *p)
-{
-    for (size_t i = 0; i < p->n_lanes; i++) {
-        struct profile_lane *lane = p->lanes[i];
-        const unsigned number =
-            lane->number > 0 ? (lane->number - 1) / TRACE_LANES : 0;
-        size_t at = 0;
-        struct profile_depot *d = find_depot(p, number, &at);
-        lane->depot = (unsigned)at;
-        if (d != NULL)
-            d->n_lanes++;
-    }
-}
-
-/* ---- the first reading: how long, and which depots ---- */
+/* ---- first pass: length and depots ---- */
 
 static bool is_failure(const struct trace_event *e)
 {
@@ -127,46 +78,24 @@ static void least(double *to, double x)
         *to = x;
 }
 
-static void count_first_byte(struct profile_depot *d,
-                             const struct trace_event *e)
-{
-    const double came = e->at + e->first_byte;
-
-    d->n_first_bytes++;
-    d->first_byte += e->first_byte;
-    least(&d->least_first_byte, e->first_byte - e->connect - e->name_lookup);
-    if (d->begin < 0 || came < d->begin)
-        d->begin = came;
-}
-
 static void count_request(struct reading *g, const struct trace_event *e)
 {
     struct profile_depot *d = add_depot(g, e);
-    struct profile *p = g->p;
 
-    add_lane(g, e);
-    p->requests++;
-    p->received += e->received;
-    p->duplicate += e->duplicate;
-    if (strcmp(e->reason, "probe") != 0 && strcmp(e->reason, "sample") != 0 &&
-        (p->probed < 0 || e->at - e->queued < p->probed))
-        p->probed = e->at - e->queued;
+    g->p->requests++;
     if (d == NULL)
         return;
-    d->requests++;
     d->received += e->received;
-    d->duplicate += e->duplicate;
-    d->canceled += strcmp(e->name, "canceled") == 0;
-    d->connections += e->connect > 0;
-    d->name_lookup += e->name_lookup;
-    d->connect += e->connect;
     least(&d->least_connect, e->connect);
-    if (e->first_byte >= 0)
-        count_first_byte(d, e);
+    if (e->first_byte >= 0) {
+        const double came = e->at + e->first_byte;
+        least(&d->least_first_byte,
+              e->first_byte - e->connect - e->name_lookup);
+        d->begin = d->begin < 0 || came < d->begin ? came : d->begin;
+    }
     if (e->received > 0 && e->at + e->lasts > d->end)
         d->end = e->at + e->lasts;
     d->has_given_up = is_failure(e);
-    d->failures += is_failure(e);
     if (e->error[0] != '\0')
         memcpy(d->error, e->error, sizeof d->error);
 }
@@ -175,24 +104,18 @@ static void count_event(struct reading *g, const struct trace_event *e)
 {
     struct profile *p = g->p;
     struct profile_depot *d;
-    size_t at;
 
-    if (p->begin < 0 || e->at < p->begin)
-        p->begin =
-            e->kind == TRACE_RUN || e->kind == TRACE_LANE ? p->begin : e->at;
+    if (e->kind != TRACE_NAME && (p->begin < 0 || e->at < p->begin))
+        p->begin = e->at;
     if (e->at + e->lasts > p->end)
         p->end = e->at + e->lasts;
     switch (e->kind) {
-    case TRACE_RUN:
-        memcpy(p->name, e->name, sizeof p->name);
-        break;
-    case TRACE_BEGIN:
-        snprintf(p->algorithm, sizeof p->algorithm, "%.31s", e->name);
-        p->is_virtual = e->is_virtual;
+    case TRACE_NAME:
+        if (strcmp(e->name, "process_name") == 0)
+            memcpy(p->name, e->text, sizeof p->name);
         break;
     case TRACE_END:
-        snprintf(p->outcome, sizeof p->outcome, "%.31s", e->name);
-        memcpy(p->error, e->error, sizeof p->error);
+        p->has_ended = true;
         p->lost = e->lost;
         if (e->size != XD_SIZE_UNKNOWN)
             p->size = e->size;
@@ -201,22 +124,20 @@ static void count_event(struct reading *g, const struct trace_event *e)
         count_request(g, e);
         break;
     case TRACE_DEPOT:
-        d = find_depot(p, e->depot, &at);
+        d = find_depot(p, e->depot);
         if (d != NULL)
             d->has_counters = true;
         break;
     case TRACE_BYTES:
-        if (p->size < e->in_order && strcmp(p->outcome, "") == 0)
+        if (p->size < e->in_order && !p->has_ended)
             p->size = e->in_order;
         break;
-    case TRACE_LANE:
-    case TRACE_PLAYER:
-    case TRACE_LOG:
+    case TRACE_OTHER:
         break;
     }
 }
 
-/* ---- the second one: what happened in each slot ---- */
+/* ---- second pass: slots ---- */
 
 static size_t slot_of(const struct profile *p, double at)
 {
@@ -227,27 +148,7 @@ static size_t slot_of(const struct profile *p, double at)
     return x < PROFILE_SLOTS - 1 ? (size_t)x : PROFILE_SLOTS - 1;
 }
 
-static void paint(struct profile *p, struct profile_lane *lane, double from,
-                  double to, enum profile_state state)
-{
-    const size_t last = slot_of(p, to);
-
-    for (size_t i = slot_of(p, from); i <= last; i++)
-        if (lane->states[i] < (unsigned char)state)
-            lane->states[i] = (unsigned char)state;
-}
-
-static enum profile_state state_of(const struct trace_event *e)
-{
-    if (is_failure(e))
-        return PROFILE_FAILED;
-    if (e->duplicate > e->received / 2)
-        return PROFILE_DUPLICATE;
-    return strcmp(e->name, "canceled") == 0 ? PROFILE_CANCELED
-                                            : PROFILE_RECEIVING;
-}
-
-/* Bytes that came evenly from one moment to another. */
+/* Adds bytes, assuming that they arrived evenly between two times. */
 static void spread(const struct profile *p, struct profile_depot *d,
                    double from, double to, double bytes)
 {
@@ -264,24 +165,14 @@ static void spread(const struct profile *p, struct profile_depot *d,
     }
 }
 
-static void draw_request(struct profile *p, const struct trace_event *e)
+static void spread_request(struct profile *p, const struct trace_event *e)
 {
-    struct profile_lane *lane = find_lane(p, e->thread);
-    size_t at;
-    struct profile_depot *d = find_depot(p, e->depot, &at);
+    struct profile_depot *d = find_depot(p, e->depot);
     const double end = e->at + e->lasts;
     const double came = e->first_byte < 0 || e->first_byte > e->lasts
                             ? end
                             : e->at + e->first_byte;
 
-    if (lane != NULL) {
-        lane->begins[slot_of(p, e->at)] = 1;
-        paint(p, lane, e->at, came, PROFILE_WAITING);
-        if (e->received > 0)
-            paint(p, lane, came, end, state_of(e));
-        else if (is_failure(e))
-            paint(p, lane, e->at, end, PROFILE_FAILED);
-    }
     if (d == NULL || e->received == 0)
         return;
     for (size_t i = slot_of(p, came); i <= slot_of(p, end); i++)
@@ -290,11 +181,11 @@ static void draw_request(struct profile *p, const struct trace_event *e)
         spread(p, d, came, end, (double)e->received);
 }
 
-/* Counters are read now and then: what came since came evenly. */
-static void draw_counter(struct profile *p, const struct trace_event *e)
+/* Adds the bytes since the last value of a counter.  Counters are recorded from
+ * time to time; bytes are assumed to arrive evenly in between. */
+static void spread_counter(struct profile *p, const struct trace_event *e)
 {
-    size_t at;
-    struct profile_depot *d = find_depot(p, e->depot, &at);
+    struct profile_depot *d = find_depot(p, e->depot);
 
     if (d == NULL)
         return;
@@ -306,35 +197,7 @@ static void draw_counter(struct profile *p, const struct trace_event *e)
     d->counted_at = e->at;
 }
 
-static void draw_event(struct profile *p, const struct trace_event *e)
-{
-    const size_t slot = slot_of(p, e->at);
-
-    switch (e->kind) {
-    case TRACE_REQUEST:
-        draw_request(p, e);
-        break;
-    case TRACE_DEPOT:
-        draw_counter(p, e);
-        break;
-    case TRACE_BYTES:
-        p->frontier[slot] = (double)e->in_order;
-        p->stored[slot] = (double)e->stored;
-        break;
-    case TRACE_PLAYER:
-        p->player[slot] = (double)e->in_order;
-        p->is_stalled[slot] |= e->is_stalled;
-        break;
-    case TRACE_RUN:
-    case TRACE_LANE:
-    case TRACE_BEGIN:
-    case TRACE_LOG:
-    case TRACE_END:
-        break;
-    }
-}
-
-/* ---- the whole ---- */
+/* ---- reading ---- */
 
 static void take(struct reading *g, const struct trace_event *e)
 {
@@ -348,8 +211,10 @@ static void take(struct reading *g, const struct trace_event *e)
         return;
     if (g->stage == STAGE_COUNT)
         count_event(g, e);
-    else
-        draw_event(g->p, e);
+    else if (e->kind == TRACE_REQUEST)
+        spread_request(g->p, e);
+    else if (e->kind == TRACE_DEPOT)
+        spread_counter(g->p, e);
 }
 
 static bool is_over(const struct reading *g)
@@ -357,7 +222,7 @@ static bool is_over(const struct reading *g)
     return g->failed || (g->stage == STAGE_SEARCH && g->run != 0);
 }
 
-/* From its beginning; `from` is there, or can be sought. */
+/* Reads the whole trace from the beginning, for one stage. */
 static int read_through(struct reading *g, enum stage stage, FILE *from,
                         const char *path)
 {
@@ -415,42 +280,25 @@ static int read_all(struct profile *p, FILE *from, const char *path,
         p->begin = 0;
     if (p->end <= p->begin)
         p->end = p->begin + 1e-6;
-    place_lanes(p);
     if (!g.failed)
-        status = read_through(&g, STAGE_DRAW, from, path);
+        status = read_through(&g, STAGE_SPREAD, from, path);
     if (!g.failed)
         return status;
     words_error("out of memory");
     return STATUS_FAILED;
 }
 
-static struct profile *new_profile(void)
-{
-    struct profile *p = calloc(1, sizeof *p);
-
-    if (p == NULL)
-        return NULL;
-    p->depots = calloc(PROFILE_DEPOTS, sizeof(struct profile_depot *));
-    p->lanes = calloc(PROFILE_LANES, sizeof(struct profile_lane *));
-    p->begin = p->end = p->probed = -1;
-    for (size_t i = 0; i < PROFILE_SLOTS; i++)
-        p->frontier[i] = p->stored[i] = p->player[i] = -1;
-    if (p->depots != NULL && p->lanes != NULL)
-        return p;
-    profile_free(p);
-    return NULL;
-}
-
 int profile_read_stream(struct profile **out, FILE *from, const char *path,
                         unsigned run)
 {
-    struct profile *p = new_profile();
+    struct profile *p = calloc(1, sizeof *p);
 
     *out = NULL;
     if (p == NULL) {
         words_error("out of memory");
         return STATUS_FAILED;
     }
+    p->begin = p->end = -1;
     int status = read_all(p, from, path, run);
     if (status == 0 && ferror(from)) {
         words_error("%s: cannot be read: %s", path, strerror(errno));
@@ -481,12 +329,8 @@ void profile_free(struct profile *p)
 {
     if (p == NULL)
         return;
-    for (size_t i = 0; p->depots != NULL && i < p->n_depots; i++)
+    for (size_t i = 0; i < p->n_depots; i++)
         free(p->depots[i]);
-    for (size_t i = 0; p->lanes != NULL && i < p->n_lanes; i++)
-        free(p->lanes[i]);
-    free(p->depots);
-    free(p->lanes);
     free(p);
 }
 
@@ -500,36 +344,4 @@ double profile_rate(const struct profile *p, const struct profile_depot *d)
         n += d->is_receiving[i];
     }
     return n > 0 ? bytes / ((double)n * profile_slot_s(p)) : 0;
-}
-
-/* What the depot could have delivered in a slot. */
-static double could(const struct profile *p, const struct profile_depot *d,
-                    size_t slot, double rate)
-{
-    const double at = p->begin + (double)(slot + 1) * profile_slot_s(p);
-
-    if (d->is_receiving[slot])
-        return d->bytes[slot] > rate * profile_slot_s(p) / 4
-                   ? d->bytes[slot]
-                   : rate * profile_slot_s(p);
-    if (d->begin < 0 || at < d->begin || (d->has_given_up && at > d->end))
-        return 0;
-    return rate * profile_slot_s(p);
-}
-
-double profile_least_s(const struct profile *p)
-{
-    double *rates = malloc((p->n_depots + 1) * sizeof *rates);
-    double bytes = 0;
-    size_t slot = 0;
-
-    if (rates == NULL)
-        return 0;
-    for (size_t i = 0; i < p->n_depots; i++)
-        rates[i] = profile_rate(p, p->depots[i]);
-    for (; slot < PROFILE_SLOTS && bytes < (double)p->size; slot++)
-        for (size_t i = 0; i < p->n_depots; i++)
-            bytes += could(p, p->depots[i], slot, rates[i]);
-    free(rates);
-    return (double)slot * profile_slot_s(p);
 }

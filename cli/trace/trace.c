@@ -18,13 +18,14 @@
 #include "trace/trace_format.h"
 #include "trace/trace_run.h"
 
-/* Depots are looked at in all but one of so many parts of the time. */
+/* Recording the counters of all depots takes at most 1 / IDLE_SHARE of the
+ * time. */
 #define IDLE_SHARE 50
 
 struct trace {
     /* Constant. */
     char *path;
-    double began; /* moment_s() */
+    double began; /* moment_s() when the trace began */
 
     pthread_mutex_t lock;
     /* Guarded by lock. */
@@ -46,13 +47,14 @@ static double now_s(const struct trace *t)
     return moment_s() - t->began;
 }
 
-/* A moment of the run. */
+/* Converts a time of the run to microseconds since the trace began. */
 static uint64_t at(const struct trace_run *r, double s)
 {
     return usec((r->base_s > 0 ? r->base_s : 0) + s);
 }
 
-/* An event up to its arguments, with the lock, which end_event() gives back. */
+/* Takes the lock, and writes the beginning of an event up to its arguments.
+ * end_event() releases the lock. */
 static struct json *begin_event(struct trace *t, const char *name,
                                 const char *category, const char *phase,
                                 uint64_t when, unsigned pid, unsigned tid)
@@ -184,6 +186,25 @@ void trace_log(void *user, enum xd_log_level level, const char *line)
 }
 
 /* ---- lanes ---- */
+
+static const char *trace_reason(enum xd_fetch_reason reason)
+{
+    switch (reason) {
+    case XD_FETCH_NEXT:
+        return "next";
+    case XD_FETCH_PROBE:
+        return "probe";
+    case XD_FETCH_AGAIN:
+        return "again";
+    case XD_FETCH_SPLIT:
+        return "split";
+    case XD_FETCH_HEDGE:
+        return "hedge";
+    case XD_FETCH_SAMPLE:
+        return "sample";
+    }
+    return "other"; /* a reason that only a newer library knows */
+}
 
 static struct seen *seen_of(struct trace_run *r, unsigned depot)
 {
@@ -400,7 +421,8 @@ static void put_depot(struct trace_run *r, unsigned depot,
     end_event(r->trace);
 }
 
-/* Where there are so many depots that it takes its time, not each time. */
+/* Records the counters of all depots.  If that takes long, it is done less
+ * often. */
 static void put_depots(struct trace_run *r, double s, bool is_end)
 {
     struct xd_depot_stats d = {.struct_size = sizeof d};
@@ -481,7 +503,7 @@ void trace_end(struct trace_run *r, int rc, const struct xd_error *err)
     trace_run_free(r);
 }
 
-/* ---- readers of a file that is served ---- */
+/* ---- readers of a served file ---- */
 
 static void put_reader(struct trace_run *r, const char *phase, unsigned reader,
                        uint64_t byte)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/trace_command.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include <unistd.h>
+
+#include "common/installed.h"
 #include "common/output.h"
 #include "common/status.h"
 #include "common/words.h"
-#include "trace/draw.h"
 #include "trace/profile.h"
 #include "trace/trace_scenario.h"
-#include "trace/trace_summary.h"
 
-/* What the trace lacks, which the user sees in what is made of it. */
+/* Warns about gaps in the trace.  They also affect the scenario. */
 static void print_warnings(const struct args *a, const struct profile *p)
 {
     const char *path = a->inputs[0];
@@ -31,20 +33,9 @@ static void print_warnings(const struct args *a, const struct profile *p)
                     path, p->n_runs, p->run);
 }
 
-static int put(const struct args *a, const struct profile *p, FILE *to)
+static int write_scenario(const struct args *a)
 {
-    if (a->scenario != NULL)
-        return scenario_put(to, p, a->inputs[0]);
-    if (a->in_words)
-        summary_of_trace(to, p);
-    else
-        draw_profile(to, p);
-    return 0;
-}
-
-int trace_command(const struct args *a)
-{
-    const char *path = a->scenario != NULL ? a->scenario : a->output;
+    const bool is_file = strcmp(a->scenario, "-") != 0;
     struct profile *p;
     FILE *to = stdout;
 
@@ -52,20 +43,58 @@ int trace_command(const struct args *a)
     if (status != 0)
         return status;
     print_warnings(a, p);
-    if (path != NULL && strcmp(path, "-") != 0)
-        status = output_open(&to, path,
-                             a->scenario != NULL ? "the scenario"
-                             : a->in_words       ? "the summary"
-                                                 : "the picture");
+    if (is_file)
+        status = output_open(&to, a->scenario, "the scenario");
     if (status == 0)
-        status = put(a, p, to);
-    if (to != NULL && to != stdout) {
-        const bool has_failed = ferror(to);
-        if (fclose(to) != 0 || has_failed) {
-            words_error("%s: could not be written", path);
-            status = STATUS_LOCAL;
-        }
-    }
+        status = scenario_put(to, p, a->inputs[0]);
     profile_free(p);
-    return status;
+    if (to == NULL || !is_file)
+        return status;
+    const bool has_failed = ferror(to);
+    if (fclose(to) == 0 && !has_failed)
+        return status;
+    words_error("%s: could not be written", a->scenario);
+    return STATUS_LOCAL;
+}
+
+/* Redirects standard output to the file of --output, if it is given. */
+static int redirect(const struct args *a)
+{
+    FILE *to;
+
+    if (a->output == NULL || args_to_stdout(a))
+        return 0;
+    const int status = output_open(&to, a->output,
+                                   a->in_words ? "the summary" : "the picture");
+    if (status != 0)
+        return status;
+    if (dup2(fileno(to), STDOUT_FILENO) >= 0)
+        return 0;
+    words_error("%s: could not be written", a->output);
+    return STATUS_LOCAL;
+}
+
+/* Runs a script that draws the run, or describes it in words. */
+static int show(const struct args *a)
+{
+    const char *words[7];
+    char run[20];
+    size_t n = 0;
+
+    if (a->quiet)
+        words[n++] = "-q";
+    if (a->in_words)
+        words[n++] = "--summary";
+    snprintf(run, sizeof run, "--run=%u", a->trace_run);
+    words[n++] = run;
+    words[n++] = "--";
+    words[n++] = a->inputs[0];
+    words[n] = NULL;
+    const int status = redirect(a);
+    return status != 0 ? status : installed_run("trace-show.py", words);
+}
+
+int trace_command(const struct args *a)
+{
+    return a->scenario != NULL ? write_scenario(a) : show(a);
 }

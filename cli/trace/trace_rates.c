@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/trace_rates.h"
 
-/* A window has at least so many bytes and seconds: more than come in with one
- * answer of a depot nearby, and some of the looks at its counter, of which ten
- * are taken a second. */
+/* Smallest size of a window.  It must hold more bytes than one response of a
+ * nearby depot, and several values of the depot's counter, which is recorded
+ * ten times a second. */
 #define WINDOW_BYTES (1 << 20)
 #define WINDOW_S 0.5
 
-/* Slow start takes so many round trips, or half of the time if that is less; it
- * is the simulator's own matter. */
+/* Number of round trips of slow start, which are left out (but at most half of
+ * the time), because the simulator has a slow start of its own. */
 #define SLOW_START 6
 
-/* A rate that grows by so much in a window, so many round trips after the first
- * byte, still does so by itself. */
+/* If the rate grows by this factor from one window to the next, within GROWTH
+ * round trips after the first byte, TCP is still speeding up. */
 #define GREW 1.15
 #define GROWTH 14
 
-/* A depot that delivers in less of a window says nothing of its rate. */
+/* The rate of a window counts only if the depot was delivering during at least
+ * this fraction of the window. */
 #define FULL_WINDOW 0.6
 
-/* A rate has changed if it is below, or above, for two windows. */
+/* The rate of the path is thought to have changed if, in two consecutive
+ * windows, it is lower or higher than before by these factors. */
 #define FELL 0.6
 #define ROSE 1.67
 
-/* Of a round trip, where no answer tells it. */
+/* Assumed round-trip time in seconds of a depot that never answered. */
 #define USUAL_RTT_S 0.1
 
 double rates_round_trip(const struct profile_depot *d)

@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads what trace.c has written, an event at a time, in bounded memory.  Events
- * of other programs in the same array are passed over, and so are members that
- * are not known.  A trace whose end is missing ends with its last whole event.
+ * Reads a trace that trace.c has written, one event at a time, in bounded
+ * memory.  Events of other programs in the same array are skipped, and so are
+ * unknown members.  If the end of a trace is missing, the last complete event
+ * is the end.
  */
 #ifndef CLI_TRACE_READER_H
 #define CLI_TRACE_READER_H
 
-#include "trace/json_reader.h"
+#include "common/json_reader.h"
 
-#define TRACE_TEXT 256 /* of a name; longer ones are cut */
+#define TRACE_TEXT 256 /* longer names are truncated */
 
 enum trace_kind {
-    TRACE_RUN,     /* name */
-    TRACE_LANE,    /* name */
-    TRACE_BEGIN,   /* algorithm in name, is_virtual */
-    TRACE_REQUEST, /* all of its fields; name is the outcome */
-    TRACE_BYTES,   /* in_order, stored, received */
-    TRACE_DEPOT,   /* depot, received */
-    TRACE_PLAYER,  /* in_order is its position, is_stalled */
-    TRACE_LOG,     /* name is the line */
-    TRACE_END      /* outcome in name, size, error */
+    TRACE_NAME,    /* name of a run (in `text`) or of a lane */
+    TRACE_REQUEST, /* sets all fields; `name` is the outcome */
+    TRACE_BYTES,   /* sets in_order */
+    TRACE_DEPOT,   /* sets depot and received */
+    TRACE_END,     /* sets size and lost */
+    TRACE_OTHER    /* other instant events */
 };
 
-/* Times are in seconds since the trace began, durations in seconds. */
+/* Times are seconds since the start of the trace. */
 struct trace_event {
     enum trace_kind kind;
-    unsigned run; /* from 1 on */
-    unsigned depot, lane, thread;
+    unsigned run; /* number of the run, from 1 */
+    unsigned depot, format;
     double at, lasts;
-    char name[TRACE_TEXT], host[TRACE_TEXT], reason[16], error[TRACE_TEXT];
-    uint64_t begin, end, received, duplicate, in_order, stored, size, lost;
-    double queued, first_byte, name_lookup, connect; /* first_byte < 0: none */
-    bool is_virtual, is_stalled;
+    char phase[8], category[16];
+    char name[TRACE_TEXT], text[TRACE_TEXT], host[TRACE_TEXT],
+        error[TRACE_TEXT];
+    uint64_t received, in_order, lost;
+    uint64_t size; /* or XD_SIZE_UNKNOWN */
+    /* seconds; first_byte is < 0 if no byte arrived */
+    double first_byte, name_lookup, connect;
 };
 
 struct trace_reader {
@@ -44,8 +45,8 @@ struct trace_reader {
 
 void trace_reader_init(struct trace_reader *r, FILE *from, const char *path);
 
-/* The next event: 1, 0 at the end, or -1: it is no trace that this version reads,
- * and `why` says so. */
+/* Reads the next event.  Returns 1; 0 at the end of the trace; or -1 if the
+ * trace cannot be read, with the reason in `why`. */
 int trace_reader_next(struct trace_reader *r, struct trace_event *out,
                       char *why, size_t size);
 

@@ -12,11 +12,12 @@
 #include "common/words.h"
 #include "trace/trace_rates.h"
 
-/* The rates of scenarios are those of packets. */
+/* Scenarios contain rates of packets, traces contain rates of data.  This is
+ * the factor between them. */
 #define PACKET_SHARE (1500.0 / 1448.0)
 
-/* TCP leaves a line idle now and then: the client's is faster by this than what
- * came over it. */
+/* TCP leaves a link idle from time to time.  So the client's link is assumed to
+ * be faster than the data by this factor. */
 #define CLIENT_SPARE 1.02
 
 static double mbit(double bytes_per_s)
@@ -24,17 +25,19 @@ static double mbit(double bytes_per_s)
     return bytes_per_s * PACKET_SHARE * 8 / 1e6;
 }
 
-/* ---- the client's line ---- */
+/* ---- the client's link ---- */
 
-/* Constant, or with the changes that all depots have in common. */
+/* The rate of the client's link, and the changes that all depots have in
+ * common. */
 struct client {
-    size_t n;                        /* of changes */
-    double at[RATES_WINDOWS];        /* since the trace began, in seconds */
-    double rates[RATES_WINDOWS + 1]; /* before each of them, after the last */
+    size_t n;                 /* number of changes */
+    double at[RATES_WINDOWS]; /* seconds since the start of the trace */
+    /* the rate before each change, and after the last change */
+    double rates[RATES_WINDOWS + 1];
 };
 
-/* All depots as if they were one, whose round trip is theirs, weighted by what
- * they delivered. */
+/* Adds up all depots as if they were one depot.  Its round-trip time is their
+ * mean, weighted by the bytes that they delivered. */
 static void add_up(struct profile_depot *out, const struct profile *p)
 {
     double round_trips = 0;
@@ -56,8 +59,8 @@ static void add_up(struct profile_depot *out, const struct profile *p)
     out->least_connect = round_trips / (double)out->received;
 }
 
-/* Whichever depot is left out, the rest change alike: then it is no depot's line
- * that changes. */
+/* Returns true if the client's link has changed.  This is so if the other
+ * depots change in the same way, no matter which depot is left out. */
 static bool is_common(const struct profile *p, const struct profile_depot *all,
                       const struct rates *r, size_t begin, size_t change)
 {
@@ -80,7 +83,7 @@ static bool is_common(const struct profile *p, const struct profile_depot *all,
     return true;
 }
 
-/* The most that came in a window, of all depots together. */
+/* Returns the highest rate of all depots together in a window. */
 static double most_together(const struct profile *p,
                             const struct profile_depot *all)
 {
@@ -129,14 +132,17 @@ static void put_client(FILE *to, const struct profile *p,
                 CLIENT_SPARE * mbit(c->rates[i + 1]));
 }
 
-/* ---- the depots' ---- */
+/* ---- the depots ---- */
 
-/* More than any line holds, and less than a scenario can say. */
+/* A queue of this length is longer than any real queue, and within the limits
+ * of a scenario. */
 #define MOST_QUEUE_KIB (1 << 20)
 
-/* No measured quantity: a quarter of a second of its rate within bounds, and at
- * least what slow start sends before it learns that the line is full.  What was
- * lost live is in the rate already, and is not to be lost once more. */
+/* Estimates the queue of a path, because a trace does not show it.  The
+ * estimate is a quarter of a second at the path's rate, within limits.  It is
+ * at least the amount that slow start sends before it notices that the path is
+ * full.  The rate already includes the effect of losses, so the queue is long
+ * enough to cause no more losses. */
 static unsigned queue_kib(double bytes_per_s, double rtt_s)
 {
     const double kib = bytes_per_s / 4 / 1024;
@@ -156,7 +162,7 @@ static void put_silent_depot(FILE *to, const struct profile_depot *d,
             1e3 * rates_round_trip(d), refuses ? "refuses" : "down");
 }
 
-/* Of all in which it was constant, the highest; < 0: none is known. */
+/* Returns the highest rate between two changes, or -1 if no rate is known. */
 static double best_rate(const struct rates *r)
 {
     double best = -1;
@@ -183,8 +189,8 @@ static void put_changes(FILE *to, const struct profile *p,
     }
 }
 
-/* The depot, and the changes of its rate, unless it is the client's line that
- * changes: then they are shares of that. */
+/* Writes the depot and the changes of its rate.  Leaves out changes that
+ * coincide with changes of the client's link. */
 static void put_depot(FILE *to, const struct profile *p,
                       const struct profile_depot *d, size_t number,
                       bool is_steady)
@@ -208,7 +214,7 @@ static void put_depot(FILE *to, const struct profile *p,
                 number + 1);
 }
 
-/* ---- the whole ---- */
+/* ---- output ---- */
 
 static bool has_delivered(const struct profile *p)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run of a trace as a scenario of simulate.h: a line for each depot, with the
- * rate and the round trip that it had, and how its rate changed.  What the trace
- * does not tell, as loss and queues, is in the rates already.
+ * Writes a run of a trace as a scenario (see simulate.h).  A depot gets a line
+ * with its rate and round-trip time, and a line for each change of the rate.  A
+ * trace does not show losses and queues, but the rates include their effect.
  */
 #ifndef CLI_TRACE_SCENARIO_H
 #define CLI_TRACE_SCENARIO_H
@@ -11,8 +11,8 @@
 
 #include "trace/profile.h"
 
-/* `path` is the trace's, for a comment.  Returns 0, or a status after the reason
- * was said. */
+/* Writes the scenario.  `path` is the name of the trace for messages.  Returns
+ * 0; after a failure, prints the error and returns the exit status. */
 int scenario_put(FILE *to, const struct profile *p, const char *path);
 
 #endif

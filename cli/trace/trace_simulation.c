@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run in virtual time is recorded when it is over: its records say when each
- * byte came, which are taken as evenly spread between the first byte of a
- * request and its end.
+ * Records a simulated run after it has ended.  The bytes of a request are
+ * assumed to arrive evenly between its first byte and its end.
  */
 #include <stdlib.h>
 
 #include "trace/trace_run.h"
 
-#define SAMPLES 200 /* of the counters */
+#define SAMPLES 200 /* number of counter samples */
 
 struct simulated_records {
-    struct xd_fetch_record *items; /* by their first byte */
+    struct xd_fetch_record *items; /* sorted by the time of the first byte */
     size_t n;
 };
 
@@ -24,7 +23,7 @@ static int compare(const void *a, const void *b)
     return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* What a request had received by then. */
+/* Returns the number of bytes that the request had received at time `s`. */
 static uint64_t received_by(const struct xd_fetch_record *r, double s)
 {
     if (r->first_byte_s < 0 || s <= r->first_byte_s)
@@ -38,10 +37,10 @@ static uint64_t received_by(const struct xd_fetch_record *r, double s)
 /* A player that consumes a file at a constant rate. */
 struct consumer {
     double bytes_per_s, prebuffer_s;
-    double s, byte; /* when it was looked at last, and where it was */
+    double s, byte; /* time and position of the last sample */
 };
 
-/* Up to the first byte that is missing. */
+/* Advances the player.  It stops at the first missing byte. */
 static void put_player(const struct trace_run *r, struct consumer *c, double s,
                        uint64_t in_order)
 {
@@ -55,7 +54,8 @@ static void put_player(const struct trace_run *r, struct consumer *c, double s,
     trace_run_player(r, s, (uint64_t)c->byte, is_stalled);
 }
 
-/* Returns how much of the file was here in order. */
+/* Writes the counters at time `s`.  Returns the number of bytes before the
+ * first gap. */
 static uint64_t put_sample(struct trace_run *r,
                            const struct simulated_records *all, double s)
 {

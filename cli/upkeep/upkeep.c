@@ -37,7 +37,8 @@ static int renew(void *user, struct xd_error *err)
     return xd_replicas_renew(&c->upkeep, &wish, c->args->options, err);
 }
 
-/* What cannot be had is a wrong wish; what fails may be had another time. */
+/* Returns the exit status.  A lifetime that the store does not allow is a usage
+ * error.  Other failures may be temporary. */
 static int status_after(const struct xd_upkeep *u)
 {
     if (upkeep_count(u, XD_UPKEEP_BEYOND) > 0)
@@ -55,7 +56,7 @@ static int run(const struct args *a, interruptible_fn *call, bool drops)
 
     const int rc = interruptible_run(a, call, &c, &err);
     if (rc < 0)
-        return interruptible_fail(&err);
+        return interruptible_fail(a, &err);
     if (!a->quiet)
         upkeep_put_words(c.upkeep, drops, a->inputs[0]);
     if (a->json)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* xdownload drop and renew: fewer of the copies that put has placed, or for
- * longer. */
+/* xdownload drop and renew: remove copies that put has made, or extend their
+ * lifetime. */
 #ifndef CLI_UPKEEP_H
 #define CLI_UPKEEP_H
 
 #include "args/args.h"
 
-/* Each returns a status; what went wrong was said. */
+/* Run the commands.  Print what went wrong, and return a status. */
 int upkeep_drop(const struct args *a);
 int upkeep_renew(const struct args *a);
 

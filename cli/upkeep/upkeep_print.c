@@ -10,7 +10,8 @@
 #include "common/units.h"
 #include "common/words.h"
 
-#define MOST_REASONS 20 /* that are said; JSON has all */
+/* each message is compared with at most this many messages before it */
+#define MOST_REASONS 20
 
 size_t upkeep_count(const struct xd_upkeep *u, enum xd_upkeep_state state)
 {
@@ -22,7 +23,6 @@ size_t upkeep_count(const struct xd_upkeep *u, enum xd_upkeep_state state)
     return n;
 }
 
-/* "1 replica", "7 replicas" */
 static const char *plural(size_t n)
 {
     return n == 1 ? "" : "s";
@@ -37,7 +37,7 @@ static void put_count(const struct xd_upkeep *u, enum xd_upkeep_state state,
         fprintf(stderr, "%zu replica%s %s\n", n, plural(n), words);
 }
 
-/* Whether one before it says the same of the same store. */
+/* Returns true if one of the replicas before this one has the same error. */
 static bool was_said(const struct xd_upkeep *u, size_t i,
                      const struct xd_upkept *r)
 {
@@ -91,7 +91,7 @@ static void put_dropped(const struct xd_upkeep *u, const char *path)
               "could not be removed: no manifest names them any more");
 }
 
-/* The first moment at which one of those that were renewed ends. */
+/* Prints how many replicas were renewed, and when the first of them expires. */
 static void put_renewed(const struct xd_upkeep *u)
 {
     struct xd_upkept r = {.struct_size = sizeof r};
@@ -111,11 +111,15 @@ static void put_renewed(const struct xd_upkeep *u)
     if (first > 0 && gmtime_r(&at, &tm) != NULL)
         strftime(date, sizeof date, ", until %Y-%m-%d %H:%M:%S UTC", &tm);
     fprintf(stderr, "%zu replica%s renewed%s\n", n, plural(n), date);
-    put_count(u, XD_UPKEEP_ENDLESS, "not: their stores let nothing expire");
+    put_count(u, XD_UPKEEP_ENDLESS,
+              upkeep_count(u, XD_UPKEEP_ENDLESS) == 1
+                  ? "needs no renewal: its store never deletes"
+                  : "need no renewal: their stores never delete");
     put_count(u, XD_UPKEEP_BEYOND,
-              "not: their stores do not keep objects for so long");
-    put_count(u, XD_UPKEEP_UNMANAGED, "not: nothing says how");
-    put_count(u, XD_UPKEEP_FAILED, "not: their stores have failed");
+              "not renewed: their stores do not keep objects for so long");
+    put_count(u, XD_UPKEEP_UNMANAGED,
+              "not renewed: the manifests name no way to do it");
+    put_count(u, XD_UPKEEP_FAILED, "not renewed: their stores have failed");
 }
 
 void upkeep_put_words(const struct xd_upkeep *u, bool drops, const char *path)
@@ -127,40 +131,24 @@ void upkeep_put_words(const struct xd_upkeep *u, bool drops, const char *path)
         put_renewed(u);
 }
 
-static const char *state_word(enum xd_upkeep_state state)
-{
-    switch (state) {
-    case XD_UPKEEP_DONE:
-        return "done";
-    case XD_UPKEEP_KEPT:
-        return "kept";
-    case XD_UPKEEP_ENDLESS:
-        return "endless";
-    case XD_UPKEEP_BEYOND:
-        return "beyond";
-    case XD_UPKEEP_UNMANAGED:
-        return "unmanaged";
-    case XD_UPKEEP_FAILED:
-        break;
-    }
-    return "failed";
-}
+static const char *const state_words[] = {
+    [XD_UPKEEP_DONE] = "done",           [XD_UPKEEP_KEPT] = "kept",
+    [XD_UPKEEP_ENDLESS] = "endless",     [XD_UPKEEP_BEYOND] = "beyond",
+    [XD_UPKEEP_UNMANAGED] = "unmanaged", [XD_UPKEEP_FAILED] = "failed"};
 
 static void put_replica(struct json *j, const struct xd_upkept *r)
 {
     json_open_object(j, NULL);
-    json_string(j, "state", state_word(r->state));
+    json_string(j, "state",
+                r->state < sizeof state_words / sizeof *state_words
+                    ? state_words[r->state]
+                    : "unknown");
     json_string(j, "url", r->url);
     json_string(j, "store", r->store);
     json_count(j, "begin", r->begin);
     json_count(j, "end", r->end);
-    if (r->is_parity) {
-        json_count(j, "stripe", r->stripe);
-        json_count(j, "shard", r->shard);
-    } else {
-        json_null(j, "stripe");
-        json_null(j, "shard");
-    }
+    json_size(j, "stripe", r->is_parity ? r->stripe : XD_SIZE_UNKNOWN);
+    json_size(j, "shard", r->is_parity ? r->shard : XD_SIZE_UNKNOWN);
     json_count(j, "expires_at", r->expires_at);
     json_count(j, "limit_s", r->limit_s);
     json_string(j, "error", r->error);
@@ -174,8 +162,7 @@ void upkeep_put_json(const struct xd_upkeep *u, const char *path)
     struct json j;
 
     xd_upkeep_get(u, &sum);
-    json_init(&j, stdout);
-    json_open_object(&j, NULL);
+    json_begin(&j, stdout);
     json_string(&j, "manifest", path);
     json_string(&j, "private_manifest",
                 sum.has_private ? sum.private_path : NULL);
@@ -184,6 +171,5 @@ void upkeep_put_json(const struct xd_upkeep *u, const char *path)
     for (size_t i = 0; xd_upkeep_replica(u, i, &r) == 0; i++)
         put_replica(&j, &r);
     json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+    json_finish(&j);
 }

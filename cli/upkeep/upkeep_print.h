@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What became of the replicas: in words, by store, or as JSON. */
+/* Prints the results for the replicas: as text grouped by store, or as JSON. */
 #ifndef CLI_UPKEEP_PRINT_H
 #define CLI_UPKEEP_PRINT_H
 
@@ -7,14 +7,14 @@
 
 #include <xdownload/upkeep.h>
 
-/* On standard error: how many of each kind, and each reason once, with how often
- * that was. */
+/* Prints to standard error how many replicas had each result.  Prints each
+ * reason once, with the number of replicas. */
 void upkeep_put_words(const struct xd_upkeep *u, bool drops, const char *path);
 
-/* On standard output: one object in a line. */
+/* Prints one JSON object on one line to standard output. */
 void upkeep_put_json(const struct xd_upkeep *u, const char *path);
 
-/* How many are in this state. */
+/* Returns the number of replicas in this state. */
 size_t upkeep_count(const struct xd_upkeep *u, enum xd_upkeep_state state);
 
 #endif

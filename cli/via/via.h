@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xdownload via: caches that many clients share, set up and tested.
+ * xdownload via: sets up and tests shared caches.
  */
 #ifndef CLI_VIA_H
 #define CLI_VIA_H
 
 #include "args/args.h"
 
-/* Returns a status: 0 if the files were written, or all nodes are sound. */
+/* Runs the command.  Returns 0 if the files were written or all nodes passed,
+ * otherwise another status. */
 int via_command(const struct args *a);
 
 #endif

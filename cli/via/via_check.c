@@ -16,7 +16,8 @@
 #include "common/units.h"
 #include "common/words.h"
 
-/* 1024 nodes, with their longest names, take less. */
+/* Longest list of nodes in bytes.  1,024 nodes with the longest possible names
+ * need less. */
 #define LONGEST_LIST ((size_t)4 << 20)
 
 struct checking {
@@ -68,9 +69,9 @@ static int read_list(struct checking *c)
     return status;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
-/* "passed", or which tests failed or were not made. */
+/* Prints a mark for each test: passed, failed or skipped. */
 static void put_tests(const struct checking *c, size_t node)
 {
     static const char *const marks[] = {[XD_MESH_SKIPPED] = "-",
@@ -104,7 +105,8 @@ static void put_node(const struct checking *c, size_t i, int width,
         printf("  %" PRIu64 "/%" PRIu64 "\n", node.n_held, sum->n_asked);
 }
 
-/* "b: origins: a server that is no origin is not refused: ..." */
+/* Prints lines like "b: origins: a server that is no origin is not refused",
+ * one for each failed test. */
 static void put_reasons(const struct checking *c, size_t i)
 {
     const char *words;
@@ -152,7 +154,7 @@ static void put_table(const struct checking *c,
     put_sum(sum);
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void put_json_test(struct json *j, const struct checking *c, size_t i,
                           enum xd_mesh_test t)
@@ -192,8 +194,7 @@ static void put_json(const struct checking *c,
 {
     struct json j;
 
-    json_init(&j, stdout);
-    json_open_object(&j, NULL);
+    json_begin(&j, stdout);
     json_size(&j, "size", sum->size);
     json_string(&j, "etag", sum->etag);
     json_count(&j, "chunks", sum->n_chunks);
@@ -204,11 +205,10 @@ static void put_json(const struct checking *c,
     for (size_t i = 0; i < sum->n_nodes; i++)
         put_json_node(&j, c, i);
     json_close_array(&j);
-    json_close_object(&j);
-    json_end(&j);
+    json_finish(&j);
 }
 
-/* ---- the whole ---- */
+/* ---- checking ---- */
 
 static int look(void *user, struct xd_error *err)
 {
@@ -237,7 +237,7 @@ int via_check_nodes(const struct args *a)
     int status = read_list(&c);
 
     if (status == 0 && interruptible_run(a, look, &c, &err) < 0)
-        status = interruptible_fail(&err);
+        status = interruptible_fail(a, &err);
     if (status == 0)
         status = report(&c);
     xd_mesh_check_free(c.check);

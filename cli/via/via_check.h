@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * via --check: the nodes of a list tested, and what they hold of a file.
+ * The option via --check: tests the nodes of a list, and finds out which chunks
+ * of a file they hold.
  */
 #ifndef CLI_VIA_CHECK_H
 #define CLI_VIA_CHECK_H
 
 #include "args/args.h"
 
-/* Returns a status: 0 if no test of any node failed, 1 if one did. */
+/* Tests the nodes.  Returns a status: 0 if all tests passed or were skipped, 1
+ * if a test failed. */
 int via_check_nodes(const struct args *a);
 
 #endif

@@ -21,7 +21,7 @@
 #define CHUNK (UINT64_C(256) << 10)
 #define HOPS 2
 
-/* What distributions call the authorities that the system trusts. */
+/* Paths at which distributions store the trusted CA certificates. */
 static const char *const ca_files[] = {
     "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
@@ -43,15 +43,16 @@ static int fail(const struct xd_error *err)
 
 /* ---- the list of nodes ---- */
 
-/* The id of a node without one is its address: it stays the same when others come
- * and go, as a number in the list would not. */
+/* Writes the ID of a node.  For a node without an ID, `word` is its address.
+ * Unlike its position in the list, the address does not change when other nodes
+ * are added or removed. */
 static void put_id(FILE *to, const char *word, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         putc(word[i] == ':' ? '-' : word[i], to);
 }
 
-/* "[ID=]HOST:PORT[,HOST:PORT...]" */
+/* Writes the node given as "[ID=]HOST:PORT[,HOST:PORT...]". */
 static void put_node(FILE *to, const char *word)
 {
     const char *equals = strchr(word, '='), *at = equals ? equals + 1 : word;
@@ -80,7 +81,8 @@ static void put_list(FILE *to, const struct args *a)
         put_node(to, a->inputs[i]);
 }
 
-/* A word with a blank in it would be two. */
+/* Refuses words with blanks, because blanks separate the words of the list.
+ * Also refuses words without a port. */
 static int check_words(const struct args *a)
 {
     for (size_t i = 0; i < a->n_inputs; i++)
@@ -121,7 +123,8 @@ static int parse_words(struct writing *w)
 
 /* ---- files ---- */
 
-/* DIR/NODES, DIR/ID or DIR/ID/nginx.conf; false: too long. */
+/* Makes the path DIR/NODES, DIR/ID or DIR/ID/nginx.conf.  Returns false if it
+ * is too long. */
 static bool path_of(char out[PATH_MAX], const struct args *a, const char *id,
                     const char *file)
 {
@@ -163,8 +166,8 @@ static int write_file(const struct args *a, const char *id, const char *file,
     return whole_file_write(path, text, strlen(text), args_is_on(a, "force"));
 }
 
-/* All folders, and that no file is in the way of any: then nothing is half
- * done. */
+/* Creates all folders, and checks that none of the files exists already, so
+ * that nothing is left half done. */
 static int prepare(const struct writing *w)
 {
     const char *id;
@@ -195,7 +198,8 @@ static int write_node(const struct writing *w, size_t i)
     return status;
 }
 
-/* The list comes last: where there is one, so are the configurations. */
+/* Writes all files.  The list is written last, so that its existence means that
+ * all configurations exist. */
 static int write_all(const struct writing *w)
 {
     char *text;
@@ -215,9 +219,10 @@ static int write_all(const struct writing *w)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- command ---- */
 
-/* nginx would look for a relative path in the folder of its node. */
+/* Makes the path absolute, because nginx would resolve a relative path in the
+ * folder of the node. */
 static bool make_absolute(char out[PATH_MAX], const char *path)
 {
     char here[PATH_MAX] = "";

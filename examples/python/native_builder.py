@@ -34,7 +34,8 @@ def declarations() -> str:
             (Path(empty) / name).touch()
         text = subprocess.run(
             [*compiler, "-E", "-P", "-nostdinc", f"-I{empty}",
-             *include_flags(), "-D__attribute__(x)=", "-"],
+             *include_flags(), "-D__attribute__(x)=", "-DXD_SIZES_BY_HAND",
+             "-"],
             input="#include <xdownload/xdownload.h>\n", check=True, text=True,
             stdout=subprocess.PIPE).stdout
     return re.sub(r"\b_Bool\b", "bool", text)

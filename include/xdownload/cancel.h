@@ -1,16 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cancel ends what waits for the network: whatever was given it through
- * xd_options_set_cancel() returns XD_E_CANCELED within a second of its trigger,
- * name servers that do not answer included.
+ * Stop calls that wait for the network, from another thread or from a signal
+ * handler.
  *
- *     new -> xd_options_set_cancel() -> trigger -> free
+ *     #include <signal.h>
+ *     #include <xdownload/xdownload.h>
  *
- * It is triggered once and stays so: what is given it later ends at once.
+ *     static struct xd_cancel *cancel;
  *
- * Threads: any thread may call everything here; trigger() and is_triggered()
- *          are safe in a signal handler too.  No call uses a cancel after its
- *          free(); what it was given to needs it no longer then.
+ *     static void on_signal(int sig)
+ *     {
+ *         (void)sig;
+ *         xd_cancel_trigger(cancel);
+ *     }
+ *
+ *     int fetch_until_ctrl_c(const char *manifest, struct xd_options *o,
+ *                            struct xd_error *err)
+ *     {
+ *         int rc = xd_cancel_new(&cancel, err);
+ *
+ *         if (rc < 0)
+ *             return rc;
+ *         xd_options_set_cancel(o, cancel);
+ *         signal(SIGINT, on_signal);
+ *         rc = xd_fetch(manifest, NULL, o, err); // XD_E_CANCELED after Ctrl-C
+ *         signal(SIGINT, SIG_DFL);
+ *         xd_options_set_cancel(o, NULL);
+ *         xd_cancel_free(cancel);
+ *         return rc;
+ *     }
+ *
+ * After xd_cancel_trigger(), every call that uses these options returns
+ * XD_E_CANCELED within a second, even if it waits for a name server that does
+ * not answer.  A cancel object stays triggered, so later calls that use it fail
+ * at once.
+ *
+ * Threads: any thread may call all functions here.  xd_cancel_trigger() and
+ *          xd_cancel_is_triggered() are also safe in a signal handler.  During
+ *          and after xd_cancel_free(), no function of this header may be called
+ *          with the same cancel object.
  */
 #ifndef XDOWNLOAD_CANCEL_H
 #define XDOWNLOAD_CANCEL_H
@@ -23,23 +51,28 @@ struct xd_cancel;
 XD_BEGIN_DECLS
 
 /*
- * A cancel, with a thread of its own, which sleeps.
- * Ownership: *out is the caller's, to release with xd_cancel_free().
+ * Creates a cancel object.  It has its own thread, which sleeps until
+ * xd_cancel_trigger() is called.
+ * Ownership: the caller releases *out with xd_cancel_free().
  * Errors:    NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_cancel_new(struct xd_cancel **out,
                                        struct xd_error *err);
 
-/* End what it was given to.  Blocks: no. */
+/* Ends all calls, downloads and sources that use the cancel object.  Blocks:
+ * no. */
 XD_API void xd_cancel_trigger(struct xd_cancel *c);
 
+/* Returns true after xd_cancel_trigger().  Blocks: no. */
 XD_API bool xd_cancel_is_triggered(const struct xd_cancel *c);
 
 /*
- * NULL does nothing.  What it was given to goes on, if it was not triggered.
- * Blocks: until what calls left behind that it has ended is released: less than
- *         a second; with a libcurl older than 7.87, for as long as a name server
- *         that does not answer is waited for.  Not in a signal handler.
+ * Releases a cancel object; NULL does nothing.  Calls and downloads may still
+ * use it; they continue unless it was triggered.  Do not call this function in
+ * a signal handler.
+ * Blocks: less than a second, to free the memory of the calls that were ended.
+ *         With libcurl before 7.87, it also waits for name servers that do not
+ *         answer.
  */
 XD_API void xd_cancel_free(struct xd_cancel *c);
 

@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checksums that do not stand in a manifest: one that the user has, or a file
- * of them such as SHA256SUMS.  Applied to a manifest they become hashes of its
- * files, and then everything that a manifest's hashes are good for holds: a
- * download is verified, repaired and resumed by them.
+ * Checksums that are not in a manifest: single values, and files such as
+ * SHA256SUMS.
+ *
+ * Collect them in a set, then apply the set to a manifest.  The result is a
+ * manifest with these hashes.  Downloads of its files use the hashes to verify,
+ * repair and resume.
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int with_sums(struct xd_manifest **out, struct xd_manifest *m,
+ *                   const char *sums_path, struct xd_error *err)
+ *     {
+ *         struct xd_checksums *c;
+ *         int rc = xd_checksums_new(&c, err);
+ *
+ *         if (rc < 0)
+ *             return rc;
+ *         rc = xd_checksums_read(c, sums_path, err);
+ *         if (rc == 0)
+ *             rc = xd_checksums_apply(out, c, m, XD_ALL_FILES, err);
+ *         xd_checksums_free(c);
+ *         return rc;
+ *     }
+ *
+ * MD5, SHA-1 and the SHA-2 family are supported.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Threads: only one thread at a time may use a set.
  */
 #ifndef XDOWNLOAD_CHECKSUMS_H
 #define XDOWNLOAD_CHECKSUMS_H
@@ -17,94 +42,127 @@ struct xd_checksums;
 XD_BEGIN_DECLS
 
 /*
- * None yet.
- * Ownership: *out is the caller's, to release with xd_checksums_free().
+ * Creates an empty set.
+ * Ownership: the caller releases *out with xd_checksums_free().
  * Errors:    NOMEM.
- * Threads:   a set belongs to one thread at a time.
  */
 XD_API XD_MUST_CHECK int xd_checksums_new(struct xd_checksums **out,
                                           struct xd_error *err);
-XD_API void xd_checksums_free(struct xd_checksums *c); /* NULL: nothing */
 
-/* Whether the text is meant as TYPE=HEX, TYPE:HEX or HEX, and not as the name of
- * a file: before the sign is an algorithm ("sha-256", "SHA256", "md5"), or there
- * are as many hex digits as MD5, SHA-1 or one of SHA-2 has, and nothing else. */
+/* Releases a set; NULL does nothing. */
+XD_API void xd_checksums_free(struct xd_checksums *c);
+
+/*
+ * Returns true if `text` is a checksum and not the name of a file.  `text` is a
+ * checksum in two cases:
+ * - It begins with an algorithm and '=' or ':', for example "sha-256=3f2a..."
+ *   or "SHA256:3f2a...".  The digits are not checked.
+ * - It consists of hex digits only, as many as an MD5, SHA-1 or SHA-2 hash has.
+ */
 XD_API bool xd_checksum_is_value(const char *text);
 
 /*
- * A checksum without a file's name: of the only file that there is.
- * Errors: INVAL (not the algorithm's number of hex digits; one that cannot be
- *         computed), MANIFEST (another value was added before), NOMEM.
+ * Adds one checksum: "TYPE=HEX", "TYPE:HEX" or "HEX".  It has no file name, so
+ * the set can then be applied to one file only.
+ * Errors:
+ * - INVAL: the algorithm is unknown or cannot be computed, or the number of hex
+ *   digits is wrong for it.
+ * - MANIFEST: a different value of the same algorithm was added before.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_checksums_add(struct xd_checksums *c,
                                           const char *value,
                                           struct xd_error *err);
 
 /*
- * The checksums in a text as sha256sum, md5sum, BSD's sha256 and `openssl
- * dgst` write it:
+ * Adds the checksums in the output of sha256sum, md5sum, BSD's sha256 or
+ * `openssl dgst`:
  *
  *     HEX  name        HEX *name       \HEX  na\\me     HEX
  *     SHA256 (name) = HEX              SHA256(name)= HEX
  *
- * Where a line names no algorithm, the number of digits decides (MD5, SHA-1
- * or SHA-2).  HEX alone counts where no line has a name.  All other lines are
- * passed over, and so is what PGP puts around a text that it signs; the
- * signature is not checked.  `origin` is where the text came from, for
- * sentences.
- * Errors: MANIFEST (no line of it is a checksum), NOMEM; *c is then as before.
+ * - If a line names no algorithm, the number of digits determines it.
+ * - Lines that consist of HEX alone are used only if no line has a file name.
+ * - All other lines are ignored, including the lines of a PGP signature.  The
+ *   signature is not verified: see xd_checksums_read_signed().
+ *
+ * `origin` is the name of the checksum file in error messages.
+ * Errors: MANIFEST (no line is a checksum, or the data is longer than 64 MiB),
+ *         INVAL (`origin` is NULL), NOMEM.  The set is then unchanged.
  */
 XD_API XD_MUST_CHECK int xd_checksums_parse(struct xd_checksums *c,
                                             const void *data, size_t len,
                                             const char *origin,
                                             struct xd_error *err);
 
-/* The same of a file; "-" is standard input.  At most 64 MiB are read.
- * Errors: also IO.  Blocks: on the disk, or on the writer of the pipe. */
+/*
+ * Adds the checksums in the file `path`, as xd_checksums_parse() does; "-" is
+ * standard input.  It reads at most 64 MiB.
+ * Blocks: on disk I/O, or on the writer of a pipe.
+ * Errors: the errors of xd_checksums_parse(); IO.
+ */
 XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
                                            const char *path,
                                            struct xd_error *err);
 
-/* The same for a URL, at most 64 MiB; `o` (NULL: the defaults) says
- * how it is asked.  Errors: also NET, TIMEOUT, CANCELED, NOREPLICA (its host
- * is excluded).  Blocks: until it has come; a cancel of the options ends it.
- * Works on a thread of its own. */
+/*
+ * Adds the checksums in the file at `url`, as xd_checksums_parse() does.  It
+ * reads at most 64 MiB.  `o` may be NULL for the defaults.
+ * Threads: the transfer runs on a thread that ends before the call returns.
+ * Blocks:  until the file has arrived.  xd_cancel_trigger() or the option
+ *          max-time ends the call early.
+ * Errors:
+ * - the errors of xd_checksums_parse();
+ * - NET: the server cannot be reached, or has refused the request; or `url` is
+ *   not a URL;
+ * - NOREPLICA: the options exclude the host of the URL, its scheme is not
+ *   supported, or it is a file: URL and the option allow-file is not set;
+ * - IO: a file named in the options cannot be read;
+ * - TIMEOUT, CANCELED.
+ */
 XD_API XD_MUST_CHECK int xd_checksums_fetch(struct xd_checksums *c,
                                             const char *url,
                                             const struct xd_options *o,
                                             struct xd_error *err);
 
-/* Whether one of them goes without the name of a file, and so is of one file
- * only. */
+/* Returns true if the set has a checksum without a file name.  Such a set can
+ * be applied to one file only. */
 XD_API bool xd_checksums_are_of_one(const struct xd_checksums *c);
 
 /*
- * A manifest that says the same as `m`, and these checksums too of file number
- * `file`, or of XD_ALL_FILES.  They are matched by the file's name, without the
- * folders before it; where a text has several of that name, those count whose
- * folders are those of one of the file's URLs.
+ * Adds the checksums of a set to file number `file` of `m`, or to all files if
+ * `file` is XD_ALL_FILES.  The result is a new manifest, which also has the
+ * hashes of `m`.
  *
- * Each text that was added must have a checksum of each of the files; and none
- * may contradict another, nor the manifest.
+ * - A checksum belongs to a file if the last component of its name matches.  If
+ *   a checksum file lists the name several times, the entry whose directories
+ *   best match the URL of the file is used.
+ * - Each checksum file or value that was added must cover every file.  An empty
+ *   set adds nothing.
+ * - Checksums must not contradict each other or the manifest.
  *
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); it
- *            holds a reference to `m`, and needs `c` no longer.
- * Errors:    MANIFEST (one is missing, or contradicts), INVAL (no such file;
- *            one without a name, and several files), NOMEM.
+ * Ownership: the caller releases *out with xd_manifest_unref().  The new
+ *            manifest holds a reference to `m`, but does not need `c`.
+ * Errors:
+ * - MANIFEST: a checksum is missing, or two contradict each other.
+ * - INVAL: there is no such file, or the set has a checksum without a file name
+ *   and there are several files.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_checksums_apply(struct xd_manifest **out,
                                             const struct xd_checksums *c,
                                             struct xd_manifest *m, size_t file,
                                             struct xd_error *err);
 
+/* Room for the longest hash in hex and a NUL. */
+#define XD_CHECKSUM_HEX_SIZE 129
+
 /*
- * The hash of `len` bytes at `data` in lower-case hex, by its IANA name
- * ("sha-256"): what names a manifest's text beyond doubt, for example.
- * Errors: INVAL (an algorithm that cannot be computed), NOMEM.
+ * Computes the hash of `len` bytes at `data` and writes it to `out` in
+ * lower-case hex.  `algorithm` is its standard name, such as "sha-256".
+ * Errors:  INVAL (the algorithm cannot be computed), NOMEM.
  * Threads: any.
  */
-#define XD_CHECKSUM_HEX_SIZE 129 /* the longest, and a NUL */
-
 XD_API XD_MUST_CHECK int xd_checksum_compute(char out[XD_CHECKSUM_HEX_SIZE],
                                              const char *algorithm,
                                              const void *data, size_t len,

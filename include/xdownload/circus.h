@@ -1,25 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which bytes of a file the clients of a server are best sent next, so that a byte
- * that one of them needs from the disk goes to all that still miss it: the block
- * selection of Circus (Anastasiadis, Wickremesinghe and Chase, FAST 2004, Figure 5),
- * with distances modulo the size of the file.
+ * For servers: choose which bytes of a file to send to each of many clients, so
+ * that one disk read serves all of them.
+ *
+ * This is the block selection of Circus (Anastasiadis, Wickremesinghe and
+ * Chase, FAST 2004, Figure 5), with distances modulo the size of the file.
+ * Clients must accept the bytes of a file in any order.
  *
  *                    midpoint      front
  *     0                 |            |     leapfront              size
  *     |        |========+============|- - - - - - - |               |
  *              <----- active ------->
  *
- * The front is where the client is that is ahead of the others.  What lies up to
- * `active_bytes` behind it is in memory: clients there get their next bytes without
- * the disk.  One that has fallen behind that goes on at the midpoint, and gets
- * what it left out in another round; one that has most of the file goes on where it
- * is, wherever that may be.
+ * - The front is the position of the client that is furthest ahead.
+ * - The active region is the last active_bytes before the front.  Its bytes are
+ *   in the memory of the server.
+ * - Clients in the active region get their next bytes without a disk read.
+ * - A client that has fallen behind the active region continues at the midpoint
+ *   of the region.  It gets the skipped bytes in a later round.
+ * - A client that has most of the file (independent_from) is not moved: it
+ *   continues at its own position.
  *
- * Nothing is read or sent here, and time is an argument: a server reports what it
- * sends, and asks.  What a client says of itself is bounded in what it can do: so many
- * clients are known, each in 9 KiB at most, and one that is sent a byte moves the front
- * by four of them at most.
+ * These functions do no I/O.  The server reports to them which bytes it sends,
+ * passes the current time, and asks them which bytes to send next:
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     void serve(struct xd_circus *c, uint64_t client_id, uint64_t now_us)
+ *     {
+ *         uint64_t begin, end;
+ *         struct xd_circus_client *k = xd_circus_enter(c, client_id, now_us);
+ *
+ *         if (!k)
+ *             return;
+ *         if (xd_circus_next(c, k, now_us, &begin, &end)) {
+ *             // send the bytes from begin up to end, then report them:
+ *             xd_circus_send(c, k, begin, end, now_us);
+ *         }
+ *         xd_circus_leave(c, k, now_us);
+ *     }
+ *
+ * Times are in microseconds since some fixed moment, and must not go backwards.
+ * If a call passes an earlier time than the call before, the file forgets all
+ * clients that have no request in progress.
+ *
+ * A malicious client cannot do much harm.  A client takes at most 9 KiB of
+ * memory, the number of clients is limited, and a client moves the front by at
+ * most four bytes for each byte that the server sends to it.
+ *
+ * Threads: no function takes a lock.  Only one thread at a time may use a file.
+ *          If files share a pool, only one thread at a time may use any of
+ *          them.
+ * Blocks:  no.
  */
 #ifndef XDOWNLOAD_CIRCUS_H
 #define XDOWNLOAD_CIRCUS_H
@@ -30,116 +62,167 @@
 #include <xdownload/error.h>
 
 struct xd_circus;        /* one file */
-struct xd_circus_client; /* one of its clients */
-struct xd_circus_pool;   /* places for clients of several files */
+struct xd_circus_client; /* one client of it */
+/* a common limit on the number of clients of several files */
+struct xd_circus_pool;
 
-/* 0 stands for the default, which is the paper's where it has one. */
+/* Settings.  0 selects the default of a field, which is the value in the paper
+ * if the paper states one.  If active_bytes or leapfront_bytes is above its
+ * limit, the limit is used. */
 struct xd_circus_rules {
-    size_t struct_size;    /* set by the caller */
-    uint64_t block_bytes;  /* what is next ends at a multiple of it; 64 KiB */
-    uint64_t active_bytes; /* behind the front, in memory; 16 MiB, and half of
-                                 the file at most */
-    uint64_t leapfront_bytes; /* how far ahead of the front a client moves it;
-                                 `active_bytes`, and `size` less `active_bytes` at
-                                 most */
-    double independent_from;  /* part of the file, up to 1, from which a client
-                                 goes on where it is; 0.75 */
-    uint64_t forget_us;       /* a client without requests is known so long;
-                                 30 s */
-    unsigned most_clients;    /* known at a time; 2048 */
-    bool leaps_freely;        /* as in the paper: the front goes with a client
-                                 however few bytes that is sent; for simulations */
-    struct xd_circus_pool
-        *pool; /* from which each client takes a place, or NULL;
-                                    it lives until xd_circus_free() */
+    size_t struct_size; /* see version.h */
+    /* The end of each suggested range is a multiple of this number of bytes;
+     * default 64 KiB. */
+    uint64_t block_bytes;
+    /* Number of bytes before the front that are in memory; default 16 MiB, at
+     * most half of the file. */
+    uint64_t active_bytes;
+    /* Largest distance, in bytes, by which one client can move the front ahead;
+     * default active_bytes, at most the size of the file minus active_bytes. */
+    uint64_t leapfront_bytes;
+    /* Fraction of the file.  A client that has at least this fraction continues
+     * at its own position, even behind the active region; default 0.75, at most
+     * 1. */
+    double independent_from;
+    /* microseconds for which a client without requests is remembered; default
+     * 30 s */
+    uint64_t forget_us;
+    /* Largest number of clients that are remembered at a time; default 2048 */
+    unsigned most_clients;
+    /* True: every client may move the front as far as in the paper, even if few
+     * bytes were sent to it.  For simulations only. */
+    bool leaps_freely;
+    /* A pool that also limits the number of clients, or NULL.  It must live
+     * until xd_circus_free(). */
+    struct xd_circus_pool *pool;
 };
 
-/* What a page shows. */
+/* The state of one file, for a status page. */
 struct xd_circus_state {
-    size_t struct_size;   /* set by the caller */
-    uint64_t begin, end;  /* the active region: end is the front.  It goes over
-                             the end of the file if begin > end */
-    double bytes_per_s;   /* at which the front moves */
-    unsigned n_clients;   /* known */
-    unsigned n_following; /* of these, in the active region */
-    unsigned n_independent; /* of these, by how much they have */
+    size_t struct_size; /* see version.h */
+    /* The active region; `end` is the front.  If begin > end, the region
+     * continues from the end of the file to its beginning. */
+    uint64_t begin, end;
+    double bytes_per_s;     /* speed of the front in bytes per second */
+    unsigned n_clients;     /* clients that are remembered */
+    unsigned n_following;   /* clients in the active region */
+    unsigned n_independent; /* clients that have most of the file */
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Of so many clients of all files together that have this pool in their rules the
- * server knows what they were sent; 0 stands for 4096.
- * Ownership: *out is the caller's, to release with xd_circus_pool_free().
- * Threads:   one at a time, in all functions for all these files.
+ * Creates a pool.  It limits the total number of clients that are remembered
+ * for all files whose rules name the pool.  The limit is `most_clients`; 0
+ * means 4096 clients.
+ * Ownership: the caller releases *out with xd_circus_pool_free().
  * Errors:    NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_circus_pool_new(struct xd_circus_pool **out,
                                             unsigned most_clients,
                                             struct xd_error *err);
-/* After all its files.  NULL does nothing. */
+
+/* Releases a pool; NULL does nothing.  Release all files that use the pool
+ * first. */
 XD_API void xd_circus_pool_free(struct xd_circus_pool *pool);
 
 /*
- * For a file of `size` bytes, of which no client is known; `rules` may be NULL.
- * Ownership: *out is the caller's, to release with xd_circus_free().
- * Threads:   one at a time, in all of these functions: they lock nothing.
- * Errors:    INVAL (a size that is 0 or above INT64_MAX; rules that make no sense),
- *            NOMEM.
+ * Creates the state for a file of `size` bytes.  `rules` may be NULL for the
+ * defaults.
+ * Ownership: the caller releases *out with xd_circus_free().  `rules` is
+ *            copied.
+ * Errors:    INVAL (`size` is 0 or above INT64_MAX, block_bytes is above
+ *            INT64_MAX, or independent_from is not between 0 and 1), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_circus_new(struct xd_circus **out, uint64_t size,
                                        const struct xd_circus_rules *rules,
                                        struct xd_error *err);
-XD_API void xd_circus_free(struct xd_circus *c); /* NULL does nothing */
+
+/* Releases the state of a file with all its clients; NULL does nothing. */
+XD_API void xd_circus_free(struct xd_circus *c);
 
 /*
- * The client `id` makes a request at the moment `now_us`, in microseconds since
- * some fixed moment, which never runs back: it is known from now on, with what it
- * was sent before, until it has had no request for `forget_us`.  Where too many
- * are known, of this file or in the pool, of those without a request the one that was
- * sent the fewest bytes (xd_circus_send()) is forgotten; of several, the one that is
- * longest without.
- * Returns NULL without memory, or if that many have requests.
- * Ownership: the circus'.  Lives until xd_circus_leave() was called as often as
- *            this function has returned it.
+ * Reports that the client `id` has made a request, and returns the client.  For
+ * each call of xd_circus_enter(), call xd_circus_leave() once.
+ *
+ * A client and the bytes sent to it are remembered until it has had no request
+ * for forget_us.  If there are too many clients, the file or the pool forgets a
+ * client without a request.  It chooses the client that has received the fewest
+ * bytes.  If there are several such clients, it chooses the client that has
+ * been without a request for the longest time.  A client that has received the
+ * whole file is forgotten at its last xd_circus_leave().
+ *
+ * If there are more than 510 gaps between the bytes sent to a client, the
+ * shortest gaps count as sent: xd_circus_next() does not return them.
+ *
+ * Ownership: the circus owns the client.  It lives at least until the last
+ *            xd_circus_leave().
+ * Returns:   NULL if out of memory, or if the maximum number of clients is
+ *            reached and every client has a request in progress.  Then send the
+ *            bytes of this request in the usual order.
  */
 XD_API struct xd_circus_client *xd_circus_enter(struct xd_circus *c,
                                                 uint64_t id, uint64_t now_us);
 
-/* A request of it has ended.  NULL does nothing. */
+/* Reports that a request of the client has ended.  A NULL client does
+ * nothing. */
 XD_API void xd_circus_leave(struct xd_circus *c,
                             struct xd_circus_client *client, uint64_t now_us);
 
-/* It has asked for the bytes from `begin` to before `end`.  Up to `active_bytes`
- * they count as sent from now on, so that xd_circus_next() gives others: returns
- * true, and xd_circus_drop() takes back what is not sent after all, because the
- * connection has ended.  Of more, those count that are sent. */
+/*
+ * Reports that the client has requested the bytes from `begin` up to, but not
+ * including, `end`.
+ *
+ * If the range has at most active_bytes bytes, the function returns true, and
+ * the bytes count as sent from now on: xd_circus_next() does not return them.
+ * If the connection ends early, call xd_circus_drop() for the bytes that were
+ * not sent, so that they no longer count as sent.
+ *
+ * If the range is longer, or contains no byte of the file, the function returns
+ * false.  The bytes then count as sent only when xd_circus_send() reports them.
+ *
+ * xd_circus_drop() may also be called for bytes that xd_circus_send() has
+ * reported.
+ */
 XD_API bool xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
                           uint64_t begin, uint64_t end);
 XD_API void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,
                            uint64_t begin, uint64_t end);
 
 /*
- * The bytes from `begin` to before `end` are on their way to it, or in the queue
- * for it: that is where it is, and perhaps the front.  Bytes outside of the file do
- * nothing.
+ * Reports that the server is sending the bytes from `begin` up to, but not
+ * including, `end` to the client, or has queued them.  This sets the position
+ * of the client and may move the front.  Bytes outside the file are ignored.
  */
 XD_API void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
                            uint64_t begin, uint64_t end, uint64_t now_us);
 
 /*
- * The bytes that it is best sent next: it misses them, and they are in memory, or
- * are read next.  Three blocks and the rest of another, or as many more as can be
- * sent to it, as fast as it was so far, before the front has moved so far that they
- * leave memory; at most a quarter of `active_bytes`.
- * Returns false if it misses nothing.
+ * Chooses the bytes to send to the client next, from *out_begin up to, but not
+ * including, *out_end.  These bytes were not sent to this client yet, and are
+ * in memory or will be read next.  They count as sent only when
+ * xd_circus_send() or xd_circus_ask() reports them.
+ *
+ * The range is usually three to four blocks long and ends at a multiple of
+ * block_bytes, or earlier if the next bytes were sent already.  For a fast
+ * client, which receives more than four blocks before the bytes leave memory,
+ * the range is longer: up to a quarter of active_bytes.
+ *
+ * Returns: false if no bytes are left to send to the client.
  */
 XD_API bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
                            uint64_t now_us, uint64_t *out_begin,
                            uint64_t *out_end);
 
+/* Reports the state of the file. */
 XD_API void xd_circus_get(struct xd_circus *c, uint64_t now_us,
                           struct xd_circus_state *out);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_circus_state)
+#define xd_circus_get(c, now_us, out) \
+    xd_circus_get(c, now_us, xd_circus_state_sized(out))
+#endif
 
 XD_END_DECLS
 

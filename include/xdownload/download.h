@@ -1,11 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A download fetches one file of a manifest.
+ * Download one file, or many small files, from all servers that hold copies.
  *
- *     new -> start -> running -> done | failed | canceled -> unref
+ * The steps are always the same: get a manifest (manifest.h, inspect.h), create
+ * a download of one of its files, start it, and wait for its end.
  *
- * Threads: every function here may be called from any thread at any time, as
- *          long as the caller has a reference.
+ *     #include <stdio.h>
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int download(const char *url, const char *path)
+ *     {
+ *         struct xd_progress p;
+ *         struct xd_manifest *m;
+ *         struct xd_download *d = NULL;
+ *         struct xd_error err;
+ *         int rc = xd_manifest_fetch(&m, &url, 1, NULL, &err);
+ *
+ *         if (rc == 0) {
+ *             rc = xd_download_new(&d, m, 0, path, NULL, &err);
+ *             xd_manifest_unref(m); // the download has its own reference
+ *         }
+ *         if (rc == 0)
+ *             rc = xd_download_start(d, &err);
+ *         if (rc == 0) {
+ *             while ((rc = xd_download_wait(d, 500, &err)) == XD_E_AGAIN) {
+ *                 xd_download_progress(d, &p);
+ *                 printf("%.1f MB\n", (double)p.bytes_done / 1e6);
+ *             }
+ *         }
+ *         if (rc < 0)
+ *             fprintf(stderr, "%s\n", err.msg);
+ *         xd_download_unref(d);
+ *         return rc;
+ *     }
+ *
+ * While a download runs, the received bytes are in PATH.part, and
+ * PATH.part.journal records which bytes these are.  PATH.part is renamed to
+ * PATH when the file is complete and matches its hashes, if the manifest has
+ * hashes.  If a download fails, is canceled or its process is killed, a later
+ * download of the same file to the same path resumes it.
+ *
+ * The servers that hold copies are called depots.  A depot is identified by its
+ * scheme, host and port.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Threads: any thread may call any function here at any time, as long as the
+ *          caller holds a reference to the download.
  */
 #ifndef XDOWNLOAD_DOWNLOAD_H
 #define XDOWNLOAD_DOWNLOAD_H
@@ -17,193 +58,270 @@
 struct xd_download;
 
 /*
- * "Look": something may have changed.
- * Threads:  called from any thread, one call at a time for each download or
- *           source, its readers among them.
- * May call: nothing of this library: wake the thread that will look.
+ * A callback that tells the program that a download or reader has changed.  It
+ * gets the `user` pointer that was given to xd_download_set_wakeup() or
+ * xd_reader_set_wakeup().
+ * Threads:  called from any thread.  All callbacks of one download or source,
+ *           and of its readers, run one at a time.
+ * May call: functions that do not block, such as xd_download_cancel() and
+ *           xd_download_progress().  It should only wake another thread, for
+ *           example by writing to a pipe, and leave all work to that thread.
+ *           If it calls xd_download_wait(), xd_reader_read() or
+ *           xd_reader_size() for the same download or source, they return
+ *           STATE.  Functions that set a wakeup callback or release an object
+ *           have no effect in a callback.
  */
 typedef void xd_wakeup_fn(void *user);
 
-/* The structs below are filled in by the library and may grow: the caller
- * sets struct_size first, and gets that many bytes. */
+/* The library fills in the structs below.  Later releases may add fields at
+ * their end.  Macros with the same names as the functions set struct_size
+ * before each call (see version.h), and the library never writes more than
+ * struct_size bytes.  Strings in them live as long as the download. */
 
+/* Progress of a download.  Byte counts refer to the bytes that the option
+ * `range` selects; without it, to the whole file, or to all files together. */
 struct xd_progress {
     size_t struct_size;
-    uint64_t bytes_done;      /* written and kept */
-    uint64_t bytes_total;     /* XD_SIZE_UNKNOWN until a depot says it */
-    uint64_t bytes_received;  /* all that came in, bytes_redundant among it */
-    uint64_t bytes_redundant; /* came in, but had been here already */
-    double seconds;           /* since start() */
-    double bytes_per_s;       /* of bytes_done, over the last few seconds */
-    unsigned lanes_busy;      /* requests in flight */
-    unsigned depots_open;
-    unsigned depots_reserve;
-    unsigned depots_failed;
-    bool is_paused; /* by xd_download_pause() */
-    /* The values that are in force; 0 where the algorithm has no such thing. */
+    uint64_t bytes_done; /* bytes written and kept */
+    /* XD_SIZE_UNKNOWN until a depot has stated the size */
+    uint64_t bytes_total;
+    uint64_t bytes_received;  /* all bytes received, duplicates included */
+    uint64_t bytes_redundant; /* duplicate bytes: received more than once */
+    /* seconds from xd_download_start() until now, or until the end */
+    double seconds;
+    /* growth of bytes_done per second, averaged over the last 4 s */
+    double bytes_per_s;
+    unsigned lanes_busy;     /* number of requests in flight */
+    unsigned depots_open;    /* number of depots in use */
+    unsigned depots_reserve; /* number of depots in state XD_DEPOT_RESERVE */
+    unsigned depots_failed;  /* number of depots in state XD_DEPOT_FAILED */
+    bool is_paused;          /* true after xd_download_pause() */
+    /* The current settings.  A setting that the algorithm does not use is 0. */
     const char *algorithm;
     unsigned redundancy, progress_number, threads_per_depot;
     uint64_t block_bytes;
-    const char *verified; /* the hash algorithm that proved the file, or NULL */
-    uint64_t bytes_resumed;  /* of bytes_done: those of an earlier run */
-    uint64_t bytes_compared; /* came a second time, from another depot, and were
-                                the same; 0 where hashes tell */
-    /* Bytes that were written and then discarded, by the reason.  Those that
-     * are still wanted are fetched again. */
-    uint64_t discarded_bad_pieces; /* their piece did not match its hash */
-    uint64_t discarded_bad_file;   /* the whole file did not match its hash */
-    uint64_t discarded_banned;     /* their depot was banned */
-    uint64_t discarded_changed;    /* another program had changed the file */
-    uint64_t discarded_restarted;  /* the file was fetched from its beginning
-                                      again */
-    uint64_t discarded_dropped;    /* they left the memory of a source */
-    uint64_t bytes_in_order; /* of bytes_done, those before the first that is
-                                missing */
-    bool is_servers_digest;  /* `verified` is of a hash that the file's own
-                                server named: less than one from elsewhere */
-    const char *signed_by;   /* the key that signed it, or the text of the hash
-                                that proved it: "OpenPGP key 3F2A...",
-                                "minisign key ..."; NULL: not verified (the
-                                options keyring and public-key), or not
-                                complete */
-    const char *not_via;     /* why the file does not go through the mesh of the
-                            option `via`: a sentence; NULL: it does, or there is
-                            none, or that is not known yet */
-    uint64_t bytes_via;      /* of bytes_done: from nodes of the mesh */
+    /* The hash algorithm with which the complete file was verified, such as
+     * "sha-256".  NULL before the download has succeeded, and if no hash was
+     * available. */
+    const char *verified;
+    /* bytes that an earlier, interrupted download fetched; included in
+     * bytes_done */
+    uint64_t bytes_resumed;
+    /* Bytes that were fetched a second time from another depot and were
+     * identical.  The library compares depots only if the bytes have no piece
+     * hash. */
+    uint64_t bytes_compared;
+    /* Bytes that were written and then discarded, by reason.  Bytes that are
+     * still needed are fetched again. */
+    uint64_t discarded_bad_pieces; /* a piece did not match its hash */
+    uint64_t discarded_bad_file;   /* the file did not match its hash */
+    uint64_t discarded_banned;     /* the depot that sent them was banned */
+    uint64_t discarded_changed;    /* another program changed PATH.part */
+    uint64_t discarded_restarted;  /* the download started from the beginning */
+    uint64_t discarded_dropped;    /* a source no longer kept them in memory */
+    uint64_t bytes_in_order;       /* bytes before the first missing byte */
+    /* True if the hash in `verified` came from the server of the file itself.
+     * Such a hash detects damage but not a malicious server. */
+    bool is_servers_digest;
+    /* The key that signed the file, or the checksum file with its hash, such as
+     * "OpenPGP key 3F2A..." or "minisign key ...".  NULL before the download
+     * has succeeded, and if no signature was verified (options keyring and
+     * public-key). */
+    const char *signed_by;
+    /* One sentence that says why the mesh of the option `via` is not used.
+     * NULL if the mesh is used, if the option is not set, or if it is not known
+     * yet whether the mesh is used. */
+    const char *not_via;
+    /* bytes that came from mesh nodes; included in bytes_done */
+    uint64_t bytes_via;
 };
 
 enum xd_depot_state {
-    XD_DEPOT_RESERVE, /* not asked for anything yet, or parked: no thread */
-    XD_DEPOT_IDLE,    /* open, nothing for it to do */
-    XD_DEPOT_BUSY,
-    XD_DEPOT_PAUSED, /* failed a moment ago, will be tried again */
-    XD_DEPOT_FAILED  /* given up in this run: see last_error */
+    XD_DEPOT_RESERVE, /* not used yet, or set aside for better depots */
+    XD_DEPOT_IDLE,    /* in use, without a request at the moment */
+    XD_DEPOT_BUSY,    /* at least one request is in flight */
+    XD_DEPOT_PAUSED,  /* failed a moment ago; a retry follows */
+    /* given up for the rest of the download: see last_error */
+    XD_DEPOT_FAILED
 };
 
-/* What one depot has done so far. */
+/* Statistics of one depot. */
 struct xd_depot_stats {
     size_t struct_size;
     const char *host; /* "mirror.example" or "127.0.0.1:8080" */
-    const char *url;  /* of its first replica; no user name, no query */
+    /* URL of the depot's first replica, without user name, password and
+     * query */
+    const char *url;
     enum xd_depot_state state;
-    uint64_t bytes_held;             /* of the file, as the manifest says, or
-                            XD_SIZE_UNKNOWN: the whole, of unknown size */
-    uint64_t bytes, bytes_redundant; /* redundant ones are not in `bytes` */
-    unsigned blocks;                 /* fetches that came to their end */
+    /* Number of bytes of the file that the depot holds according to the
+     * manifest.  XD_SIZE_UNKNOWN: all bytes of a file of unknown size. */
+    uint64_t bytes_held;
+    /* bytes from the depot that were kept, and duplicate bytes, which are not
+     * included in `bytes` */
+    uint64_t bytes, bytes_redundant;
+    unsigned blocks; /* number of requests that succeeded */
     unsigned requests, failures;
-    double bytes_per_s;         /* over the last few seconds */
-    double mean_bytes_per_s;    /* over the time in which it was busy */
-    double first_byte_s;        /* least time from request to first byte; < 0:
-                                none came yet */
-    struct xd_error last_error; /* code XD_OK if there was none */
-    double waited_s;   /* for how long its requests have received nothing; 0: it
-                          has none */
-    bool is_connected; /* to one of them it has a connection */
-    unsigned connections;      /* that its requests use now; one of HTTP/2
-                                  carries several requests */
-    unsigned most_connections; /* the most that they used at a time so far */
-    uint64_t bytes_received; /* all that came in, up to 20 ms ago, also what is
-                                  not written yet */
-    const char *node; /* of a mesh, by the id that the option `via` names; NULL:
-                         it is no node */
+    double bytes_per_s; /* bytes per second, averaged over the last 4 s */
+    /* bytes per second, averaged over the time with requests in flight */
+    double mean_bytes_per_s;
+    /* Shortest time from a request to its first byte, in seconds; negative if
+     * no byte was received yet. */
+    double first_byte_s;
+    struct xd_error last_error; /* code XD_OK if nothing has failed */
+    /* Seconds since a request in flight last received a byte; 0 if no request
+     * is in flight. */
+    double waited_s;
+    bool is_connected; /* at least one request in flight has a connection */
+    /* Number of connections in use now, and the largest number so far.  Several
+     * requests can share one HTTP/2 connection. */
+    unsigned connections;
+    unsigned most_connections;
+    /* Number of bytes received, including bytes that are not written yet.  The
+     * number may be up to 20 ms old. */
+    uint64_t bytes_received;
+    /* ID of the mesh node (option `via`), or NULL if the depot is not a
+     * node. */
+    const char *node;
 };
 
 /* Why a request was made. */
 enum xd_fetch_reason {
-    XD_FETCH_NEXT,  /* nothing had been asked for these bytes yet */
+    XD_FETCH_NEXT,  /* first request for these bytes */
     XD_FETCH_PROBE, /* to learn the size of the file */
-    XD_FETCH_AGAIN, /* an earlier request for them failed or was stopped, or
-                       what it delivered was discarded */
-    XD_FETCH_SPLIT, /* a slower request was to deliver them, and ends before
-                       them now */
-    XD_FETCH_HEDGE, /* another request is to deliver them as well */
-    XD_FETCH_SAMPLE /* to compare them with what another depot delivered */
+    /* An earlier request for these bytes failed or was stopped, or the bytes
+     * were discarded. */
+    XD_FETCH_AGAIN,
+    /* The bytes were taken from a slower request, which now ends before these
+     * bytes. */
+    XD_FETCH_SPLIT,
+    /* a second request for bytes that another request is still fetching */
+    XD_FETCH_HEDGE,
+    XD_FETCH_SAMPLE /* to compare the bytes with another depot's copy */
 };
 
-/* One finished fetch, for -v, reports and traces. */
+/* One request: a finished one from xd_download_next_record() or
+ * xd_simulation_record(), or one in flight from xd_download_requests().  Times
+ * are in seconds since the start of the download unless stated otherwise. */
 struct xd_fetch_record {
     size_t struct_size;
-    unsigned depot;      /* index for xd_download_depot() */
-    uint64_t begin, end; /* bytes of the file that were asked for */
-    uint64_t received;   /* of them, how many came */
-    uint64_t redundant;  /* of those, how many had been here already */
-    double start_s;      /* since the start of the download */
-    double first_byte_s; /* likewise; < 0: none came */
-    double end_s;        /* likewise */
-    enum xd_code code;   /* 0, CANCELED when another delivered its bytes, or
-                               why it failed */
+    unsigned depot; /* index for xd_download_depot() */
+    /* Range of bytes of the file that was requested; `end` is excluded */
+    uint64_t begin, end;
+    uint64_t received;  /* bytes of the range that were received */
+    uint64_t redundant; /* duplicate bytes; included in `received` */
+    double start_s;
+    /* time at which the first byte was received; negative if no byte was
+     * received */
+    double first_byte_s;
+    double end_s;
+    /* XD_OK, or XD_E_CANCELED if another request delivered the bytes, or the
+     * code of the failure */
+    enum xd_code code;
     enum xd_fetch_reason reason;
-    unsigned lane;    /* of those of its depot, from 0 on: each runs one request
-                         at a time, over a connection of its own unless that is
-                         shared (HTTP/2) */
-    double queued_s;  /* since the start of the download: when it was decided */
-    double name_s;    /* for how long it waited for the address of its host */
-    double connect_s; /* and then for a connection, with TLS; both 0 for one
-                         that was open, or where that is not known */
+    /* Number of the slot on the depot, from 0.  A slot runs one request at a
+     * time.  It has a connection of its own unless slots share one (HTTP/2). */
+    unsigned lane;
+    double queued_s; /* time at which the request was planned */
+    /* Duration in seconds of the name lookup, and of the connection set-up
+     * including TLS.  Both are 0 if the connection was open already, or if the
+     * durations are not known. */
+    double name_s;
+    double connect_s;
 };
 
-/* One of several equal parts of the file, for a bar.  Bytes count from the first
- * that the option `range` leaves. */
+/* State of one part of the file, for a progress bar.  Byte offsets are relative
+ * to the first byte that the option `range` selects. */
 struct xd_part {
     size_t struct_size;
-    uint64_t begin, end;      /* end is excluded */
-    uint64_t bytes_stored;    /* received, and kept so far */
-    uint64_t bytes_readable;  /* of these, those that readers may have: held
-                                 against the hashes of their pieces, where the
-                                 manifest has such */
-    uint64_t bytes_requested; /* of the others, those that requests in flight
-                                 are to deliver */
+    uint64_t begin, end;   /* end is excluded */
+    uint64_t bytes_stored; /* bytes received and kept so far */
+    /* Bytes that readers can read already; included in bytes_stored.  If the
+     * manifest has piece hashes, these bytes have matched a hash. */
+    uint64_t bytes_readable;
+    /* bytes not stored yet for which a request is in flight */
+    uint64_t bytes_requested;
 };
 
+/* State of one file of xd_download_new_set(). */
 enum xd_file_state {
-    XD_FILE_WAITING,  /* some of it is missing */
-    XD_FILE_COMPLETE, /* all of it is proved, and it gets its name */
-    XD_FILE_NAMED,    /* it has it, and is on the disk */
-    XD_FILE_FAILED,   /* see error */
-    XD_FILE_LEFT      /* its size was unknown, and it is longer than 1 MiB, or
-                         empty, or perhaps a manifest: it is to be fetched by
-                         itself; bytes_total is known of one that is no
-                         manifest */
+    XD_FILE_WAITING, /* some of its bytes are missing */
+    /* all bytes are verified; the file is about to be renamed */
+    XD_FILE_COMPLETE,
+    XD_FILE_NAMED,  /* complete, under its final name */
+    XD_FILE_FAILED, /* see `error` */
+    /* The program has to download this file separately, with
+     * xd_download_new_in(), for one of these reasons:
+     * - Its size was unknown, and it turned out to be empty, longer than 1 MiB
+     *   or possibly a manifest.  bytes_total is its size if it is longer than 1
+     *   MiB and not a manifest.  Otherwise bytes_total is XD_SIZE_UNKNOWN.
+     * - An earlier download left an incomplete file with another hash. */
+    XD_FILE_LEFT
 };
 
-/* One file of a download of many. */
+/* Progress of one file of xd_download_new_set(). */
 struct xd_file_progress {
     size_t struct_size;
-    const char *path; /* where it goes, in the folder of all: as its manifest
-                         says; lives as long as the download */
+    /* path within the directory of the download, from the manifest */
+    const char *path;
     enum xd_file_state state;
-    uint64_t bytes_total, bytes_done; /* total: or XD_SIZE_UNKNOWN */
-    uint64_t begin;        /* its first byte, counted as records and parts do,
-                              which take the files for one */
-    struct xd_error error; /* code XD_OK: it has not failed */
-    const char *verified; /* the algorithm that proves it, once it has its name;
-                              NULL: none does */
-    const char *signed_by; /* likewise the key that signed the text of the hash
-                              that it was held against; or NULL */
+    uint64_t bytes_total, bytes_done; /* bytes_total may be XD_SIZE_UNKNOWN */
+    /* Offset of its first byte in records and parts.  Records and parts number
+     * the bytes of all files consecutively. */
+    uint64_t begin;
+    struct xd_error error; /* code XD_OK if it has not failed */
+    /* Once the state is XD_FILE_NAMED: the hash algorithm with which the file
+     * was verified, or NULL if no hash was available. */
+    const char *verified;
+    /* key that signed the checksum file with this hash, or NULL */
+    const char *signed_by;
 };
 
 XD_BEGIN_DECLS
 
 /*
- * The whole library in one call: fetch the only (or first) file that the
- * manifest at path `manifest` describes to `path` (NULL: the manifest's path
- * for it, in the current folder, as with xd_download_new_in()).  Its copies
- * are found first (xd_copies_find()).
- * Blocks: until the end; a cancel of the options ends it.  Errors: those of
- *         xd_manifest_read(), xd_copies_find() and xd_download_wait().
+ * Downloads a file, or the first file of a manifest, to a local file, in one
+ * call.
+ *
+ * - `source` is a URL, such as https://example.org/disk.iso, which leads to the
+ *   file or to a manifest.  It may also be the path of a manifest on this
+ *   machine; "-" is standard input.
+ * - `path` is the local file.  NULL means the name in the URL, or the path that
+ *   the manifest gives the file, in the current directory, as for
+ *   xd_download_new_in().
+ * - `o` may be NULL for the defaults.
+ *
+ * If the manifest is only a list of URLs, the library first compares the copies
+ * with each other: see xd_copies_find().
+ *
+ * Blocks: until the download has ended.  xd_cancel_trigger() ends the call
+ *         early.
+ * Errors: the errors of xd_manifest_fetch(), xd_manifest_read(),
+ *         xd_copies_find(), xd_download_new(), xd_download_start() and
+ *         xd_download_wait(); INVAL if `source` is NULL or empty.
  */
-XD_API XD_MUST_CHECK int xd_fetch(const char *manifest, const char *path,
+XD_API XD_MUST_CHECK int xd_fetch(const char *source, const char *path,
                                   const struct xd_options *o,
                                   struct xd_error *err);
 
 /*
- * Prepare the download of file number `file` of `m` to `path`.  Touches
- * neither disk nor network, but for reading the file of the option depot-cache.
- * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults) and
- *            `path`; *out has one reference, the caller's, to give back with
- *            unref().
- * Errors: INVAL, NOREPLICA (nothing that can be fetched holds some bytes),
- *         NOMEM.
+ * Creates a download of file number `file` of `m` to the local file `path`.
+ * Nothing is requested or written before xd_download_start(), but this call
+ * reads the files of the options depot-cache and via.
+ *
+ * Ownership: *out has one reference, which the caller releases with
+ *            xd_download_unref().  The download takes a reference to `m`, and
+ *            copies `path` and `o` (NULL: the defaults).
+ * Errors:
+ * - INVAL: there is no such file, `path` is NULL, or options contradict each
+ *   other or do not fit this kind of download.
+ * - NOREPLICA: the depots that the options allow do not hold all bytes of the
+ *   file.
+ * - CORRUPT: the option keyring or public-key is set, and the file has neither
+ *   a signature by one of these keys nor a checksum from a signed checksum
+ *   file.
+ * - IO, MANIFEST: the file of the option `via` cannot be read or understood.
+ * - IO: the limit on open files of the process is too low.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
                                          struct xd_manifest *m, size_t file,
@@ -212,12 +330,18 @@ XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
                                          struct xd_error *err);
 
 /*
- * The same for a place that the manifest chooses: `path`, which is relative and
- * without "." and ".." (NULL: that of xd_file), in the folder `directory`
- * (NULL: the current one).  start() makes the folders of `path` that are not
- * there, and fails with IO if one of them is a symbolic link; those that it
- * made and that nothing came into are removed again.
- * Ownership: as above.  Errors: also INVAL for such a path.
+ * Creates a download like xd_download_new(), but to `path` within `directory`.
+ * Use it if `path` comes from an untrusted manifest.
+ *
+ * - `path` must be relative, without "." and ".." components.  NULL means the
+ *   path in struct xd_file.
+ * - `directory` NULL means the current directory.
+ * - xd_download_start() creates missing directories of `path`.  It fails with
+ *   IO if one of them is a symbolic link.
+ * - The download removes the directories that it created if they stay empty.
+ *
+ * Errors: the errors of xd_download_new(); INVAL also if `path` breaks these
+ *         rules, or if the manifest gives the file no usable path.
  */
 XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
                                             struct xd_manifest *m, size_t file,
@@ -227,22 +351,32 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
                                             struct xd_error *err);
 
 /*
- * Several files of `m` as one download, each to the place that the manifest
- * chooses, in the folder `directory`, as with xd_download_new_in().  They share
- * depots, connections and what is known of them, and come roughly in the order
- * of `files`.  Each gets its name as soon as it is complete, and its hash was
- * right.  One that fails costs the others nothing: xd_download_wait() returns
- * the error of the first of those when all others are there.
+ * Creates one download of many small files: the `n` files of `m` whose numbers
+ * are in `files`.  Each file goes to the path that the manifest gives it,
+ * within `directory`, as for xd_download_new_in().
  *
- * A file that is there already fails, unless the option force replaces it, or its
- * size is unknown: then it stays, and fails if what comes differs from it.
+ * The files share depots and connections, and arrive roughly in the given
+ * order.  Each file is renamed as soon as it is complete and its hash matches.
+ * If a file fails, all other files continue.  At the end, xd_download_wait()
+ * returns the error of the failed file with the lowest number, or 0.  Even if
+ * it returns 0, there may be files with the state XD_FILE_LEFT.
  *
- * For small files: of one that is not complete when the download ends, or its
- * process is killed, nothing is kept.
- * Ownership: as above.
- * Errors: INVAL (a file that xd_manifest_can_join() refuses, or that has no path;
- * the option range), MANIFEST (they are too long together), NOREPLICA, NOMEM; and
- * of xd_download_start(): IO (their disk has no room for all).
+ * - If a file exists already, its download fails, unless the option `force` is
+ *   set.
+ * - If the size of an existing file is not in the manifest, the existing file
+ *   is compared with the bytes that arrive.  The existing file is not changed,
+ *   and the download of this file fails if the bytes differ.
+ * - A later download resumes only files that have a hash and are longer than 4
+ *   MiB.
+ *
+ * Ownership: as for xd_download_new(); `files` and `directory` are copied.
+ * Errors: the errors of xd_download_new(), and:
+ * - INVAL: xd_manifest_can_join() rejects a file; a file has no path; `n` is 0;
+ *   the option `range` is set; or the option keyring or public-key is set, and
+ *   a file has no hash from a signed checksum file.
+ * - MANIFEST: the total size of the files is too large.
+ * - IO, from xd_download_start(): the disk is too small for all files, or the
+ *   file system cannot store their names.
  */
 XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
                                              struct xd_manifest *m,
@@ -252,9 +386,10 @@ XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
                                              struct xd_error *err);
 
 /*
- * Files that are found while such a download runs join it: before start() say how
- * many may come, at most 1 000 000; add each; and when there are no more, say so.
- * Until then it does not end, and waits where it has nothing to do.
+ * Announces that files will be added to a download of xd_download_new_set()
+ * while it runs.  Call it before xd_download_start(); `most` is the largest
+ * number of files to add, 1 to 1 000 000.  The download then does not end
+ * before xd_download_end_files().
  *
  *     rc = xd_download_expect_files(d, 10000, &err);
  *     rc = xd_download_start(d, &err);
@@ -262,53 +397,77 @@ XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
  *     xd_download_end_files(d);
  *     rc = xd_download_wait(d, -1, &err);
  *
- * Room that is not used costs no memory worth counting.
- * Errors: INVAL (it is no download of many files, or expects some already; the
- *         number; an algorithm other than adaptive), STATE (it was started),
- *         NOMEM, after which it can only be given back.
+ * Errors:
+ * - INVAL: `d` is not a download of many files, the function was called before,
+ *   `most` is out of range, or the option `algorithm` is not adaptive.
+ * - STATE: the download was started.
+ * - NOMEM: the download cannot be used any more; release it.
  */
 XD_API XD_MUST_CHECK int xd_download_expect_files(struct xd_download *d,
                                                   size_t most,
                                                   struct xd_error *err);
 
 /*
- * File number `file` of `m`, of which the same has to be true as of those that
- * such a download is made with, comes behind all others: its number in
- * xd_download_file() is the next.  That something is there already fails the file,
- * not the call.
- * Ownership: takes a reference to `m`, which may be another manifest.
- * Threads:   any.
- * Blocks:    on the disk, for a look at what is there.
- * Errors:    INVAL (the file cannot be one of many, or another one has its path;
- *            more than were expected, or than eight pieces for each of those),
- *            NOREPLICA, STATE (the download has ended, or takes no more), NOMEM
- *            (for want of which the download may have failed, too).
+ * Adds file number `file` of `m`, which may be any manifest, after all other
+ * files.  Its number for xd_download_file() is the next free one.  The file
+ * must fulfil the conditions of xd_download_new_set().  If a file with its path
+ * exists already, the call succeeds, but this file gets the state
+ * XD_FILE_FAILED.
+ *
+ * Ownership: takes a reference to `m`.
+ * Threads:   any; calls from several threads wait for each other.
+ * Blocks:    on disk I/O, to find out whether the path exists.
+ * Errors:
+ * - INVAL: xd_manifest_can_join() rejects the file, or another file has the
+ *   same path.
+ * - INVAL: more files are added than were announced, or the files have more
+ *   than eight pieces with hashes per announced file.
+ * - NOREPLICA: no depot that the options allow holds the file.
+ * - STATE: the download has ended, or xd_download_end_files() was called.
+ * - NOMEM: the download itself may have failed, too.
  */
 XD_API XD_MUST_CHECK int xd_download_add_file(struct xd_download *d,
                                               struct xd_manifest *m,
                                               size_t file,
                                               struct xd_error *err);
 
-/* No more files come: the download ends when all that there are have their names or
- * have failed.  Said twice it is said once.  Threads: any.  Blocks: no. */
+/*
+ * Tells the download that no more files will be added.  The download ends when
+ * every file is complete or has failed.  Calling it again has no effect.
+ * Blocks: no.
+ */
 XD_API void xd_download_end_files(struct xd_download *d);
 
-/* Of such a download file number i of `files`, behind which those lie that were
- * added; 0, or INVAL past the last, or if it is no such download.  Blocks: no. */
+/*
+ * Reports the progress of file `i` of a download of many files.  The files of
+ * xd_download_new_set() come first, in the given order, then the files that
+ * were added.
+ * Returns: 0; INVAL if `i` is out of range, or if `d` is not a download of many
+ *          files.
+ * Blocks:  no.
+ */
 XD_API int xd_download_file(struct xd_download *d, size_t i,
                             struct xd_file_progress *out);
 
 /*
- * The same, in order, to a descriptor: a pipe, a terminal, a socket.  As much
- * as the option `lookahead` says is fetched ahead of what was written, and held
- * in memory, or in a file without a name in the folder that `spool` names.
- * Bytes of a piece are written when its hash is right.  The last 16 KiB of a
- * file with a hash of the whole are written when that is right; if it is not,
- * the download ends with CORRUPT.
- * Ownership: `fd` stays the caller's and must be open until the last unref(); a
- * reader that goes away ends the download with PIPE and raises no signal.
- * Errors: those of xd_download_new(); INVAL also when `fd` is not open for
- *         writing.
+ * Creates a download that writes the bytes of the file in order to the
+ * descriptor `fd`, which is a pipe, a terminal or a socket.
+ *
+ * - The download fetches bytes ahead of the output, as far as the option
+ *   `lookahead` allows.  These bytes are stored in memory, or in an unnamed
+ *   file in the directory of the option `spool`.
+ * - If the manifest has piece hashes, each piece is written only after its hash
+ *   has matched.
+ * - If only the whole file has a hash, the last 16 KiB are held back until the
+ *   hash has matched.  If the hash does not match, the download ends with
+ *   CORRUPT.
+ * - If the other end of the pipe is closed, the download ends with PIPE.  The
+ *   process gets no SIGPIPE.
+ *
+ * Ownership: as for xd_download_new().  `fd` stays the caller's, and must stay
+ *            open until the last xd_download_unref().
+ * Errors:    the errors of xd_download_new(); INVAL also if `fd` is not open
+ *            for writing.
  */
 XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
                                             struct xd_manifest *m, size_t file,
@@ -316,149 +475,244 @@ XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
                                             struct xd_error *err);
 
 /*
- * Make `path`.part and start the first worker.
- * Blocks: on the disk.  Errors: IO (the file exists, cannot be made, or another
- * download writes to it), NOMEM, STATE (started before).
+ * Creates PATH.part and starts the threads of the download.  If it fails, the
+ * download has ended, and xd_download_wait() returns the same error.
+ * Blocks: on disk I/O.
+ * Errors:
+ * - IO: PATH exists and the option `force` is not set; PATH.part cannot be
+ *   created; or another download is writing to it.
+ * - STATE: the download was started or canceled before.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
                                            struct xd_error *err);
 
 /*
- * Wait for the end, at most timeout_ms (-1: for ever, 0: only look).
- * Returns 0 when the file is complete, AGAIN while it is still running, else
- * the code that ended it, the same at every call: NOREPLICA, IO, PIPE,
- * CANCELED, NOMEM, BUG; STATE before start().
+ * Waits for the end of the download, at most `timeout_ms` milliseconds (-1:
+ * without limit; 0: return at once).
+ *
+ * Returns: 0 when the file is complete, AGAIN while the download is running, or
+ *          the code that ended it.  After the end, every call returns the same
+ *          code.
+ * Errors:
+ * - NOREPLICA: all depots that hold some bytes have failed.
+ * - CORRUPT: the bytes do not match their hash or signature, or depots deliver
+ *   different bytes.
+ * - IO: a local file could not be read or written, the disk is too small, or
+ *   PATH.part exists but does not belong to this file.
+ * - PIPE: the other end of the descriptor of xd_download_new_fd() was closed.
+ * - CANCELED: xd_download_cancel() or xd_cancel_trigger() was called.
+ * - TIMEOUT: the time of the option max-time has passed.
+ * - INVAL: the options do not fit the size of the file, for example `range`.
+ * - STATE: the download was not started, or its wakeup callback made this call.
+ * - NOMEM, BUG.
+ *
+ * Treat every other negative code like these: the download has ended.
  */
 XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
                                           struct xd_error *err);
 
 /*
- * Have `function` called when there is something new to look at: the size, a
- * record, a depot in another state, or the end; bytes alone are nothing new.
- * It is called once, and again only after the next xd_download_wait(), which is
- * the look, with a timeout of 0 for a caller that must not wait.  At first it
- * is called at once.
- * Ownership: `user` must live until another function, or NULL for none, was
- * set,
- *            or the download is released: then no call runs any more.
- * Blocks: while the function that was set before runs.
+ * Sets a callback for programs with an event loop.  `function` is called when
+ * the size of the file becomes known, a record is added, the state of a depot
+ * changes, or the download ends.  It is not called just because bytes have
+ * arrived.
+ *
+ * If something has changed since the last xd_download_wait(), or if
+ * xd_download_wait() was never called, xd_download_set_wakeup() calls
+ * `function` on the calling thread before it returns.  After that, `function`
+ * is called at most once between two calls of xd_download_wait().  Call
+ * xd_download_wait() with a timeout of 0 if it must not wait.
+ *
+ * Ownership: `user` must stay valid until another function, or NULL, is set, or
+ *            the download is released.  After that, `function` is no longer
+ *            running.
+ * Blocks:    while a call of the previous function is running.
  */
 XD_API void xd_download_set_wakeup(struct xd_download *d,
                                    xd_wakeup_fn *function, void *user);
 
 /*
- * A descriptor for poll(), on POSIX: readable when there is something new to
- * look at, until the next xd_download_wait(), and for good at the end.
- * Ownership: the download's: not to be read, written or closed; it lives as
- * long
- *            as the download.
- * Returns the descriptor.  Errors: NOMEM.  Blocks: no.
+ * Returns a descriptor for poll(), on POSIX systems.  It becomes readable when
+ * something has changed (see xd_download_set_wakeup()), and stays readable
+ * until the next xd_download_wait().  After the end of the download it is
+ * always readable.
+ * Ownership: the download owns it.  Do not read, write or close it.  It lives
+ *            as long as the download.
+ * Returns:   the descriptor, or a negative error code.
+ * Errors:    NOMEM.
+ * Blocks:    no.
  */
 XD_API XD_MUST_CHECK int xd_download_descriptor(struct xd_download *d,
                                                 struct xd_error *err);
 
-/* How far it is.  Blocks: no. */
+/* Reports the progress of the download.  Blocks: no. */
 XD_API void xd_download_progress(struct xd_download *d,
                                  struct xd_progress *out);
 
 /*
- * The i-th depot, in the manifest's order of preference, and of equal ones the
- * one first that did best in earlier runs, then those that were added; 0, or
- * INVAL past the last.  Strings
- * live as long as the download.  Blocks: no.
+ * Reports the statistics of depot `i`.  Depots are numbered from 0 in this
+ * order:
+ * - first by the countries of the option location, then by their priority in
+ *   the manifest;
+ * - among equals, by their performance in earlier downloads (option
+ *   depot-cache);
+ * - depots that were added later come last.
+ *
+ * Returns: 0, or INVAL if `i` is out of range.
+ * Blocks:  no.
  */
 XD_API int xd_download_depot(struct xd_download *d, size_t i,
                              struct xd_depot_stats *out);
 
 /*
- * The next record of a queue of 4096; false when there is none now.  What
- * overflows is counted in *out_lost (may be NULL), not waited for.
- * Records are kept only if the option `records` is set.  Blocks: no.
+ * Removes the oldest record from a queue, which holds up to 4096 records of
+ * finished requests.  Records are kept only if the option `records` is set.
+ * When the queue is full, the oldest record is lost; *out_lost (may be NULL) is
+ * the number of records lost so far.
+ * Returns: false if there is no record now.
+ * Blocks:  no.
  */
 XD_API bool xd_download_next_record(struct xd_download *d,
                                     struct xd_fetch_record *out,
                                     uint64_t *out_lost);
 
 /*
- * The requests that are in flight now: the first n, in the order of their
- * depots' threads, as records of which the end is to come: end_s and
- * first_byte_s are negative, `code` is AGAIN, and start_s is queued_s until the
- * thread has taken it.  In an array the struct_size of the first is that of all.
- * Returns how many there are.  With n = 0 `out` may be NULL.  Blocks: no.
+ * Lists the requests in flight.  It fills in up to `n` records.  In each,
+ * `code` is AGAIN, end_s and first_byte_s are negative, and start_s equals
+ * queued_s until the request has been sent.
+ *
+ * The struct_size of the first record applies to the whole array.
+ * `out` may be NULL if `n` is 0.
+ * Returns: the number of requests in flight, which may be more than `n`.
+ * Blocks:  no.
  */
 XD_API size_t xd_download_requests(struct xd_download *d,
                                    struct xd_fetch_record *out, size_t n);
 
 /*
- * Cut the file into n parts of the same length, but for a byte, and say what is
- * known of each.  In the array the struct_size of the first is that of all.
- * Returns n; less for a file of fewer bytes, and 0 while its size is not known.
- * Blocks: no; its cost grows with n and with how scattered the bytes are.
+ * Divides the file into `n` parts of equal length and reports the state of
+ * each, for a progress bar.
+ *
+ * The struct_size of the first part applies to the whole array.
+ * Returns: `n`; fewer if the file has fewer bytes; 0 while its size is unknown.
+ * Blocks:  no.  The computing time grows with `n` and with the number of gaps.
  */
 XD_API size_t xd_download_parts(struct xd_download *d, struct xd_part *out,
                                 size_t n);
 
 /*
- * Have it ask for nothing, until resume(): requests end where they are, but for
- * those that a depot could not continue, which are held back.  The time that it
- * is paused counts for none of its options.  Readers get what is here, and wait
- * for the rest.  Paused twice it is paused once; before start() it starts
- * paused.
+ * xd_download_pause() stops all transfers until xd_download_resume().
+ *
+ * - Requests in flight are stopped.  A request that could not be resumed at its
+ *   depot is suspended instead.
+ * - Time in the pause does not count for options such as max-time.
+ * - Readers of a source can read the bytes that have arrived, but wait for all
+ *   other bytes.
+ * - If it is called before xd_download_start(), the download starts paused.
+ * - A second call has no effect; one xd_download_resume() ends the pause.
+ *
  * Blocks: no.
  */
 XD_API void xd_download_pause(struct xd_download *d);
 XD_API void xd_download_resume(struct xd_download *d);
 
-/* Take at most so many bytes per second from now on, from all depots together;
- * 0: no limit.  It replaces the option `limit-rate`.  Blocks: no. */
+/*
+ * Limits the total rate of all depots to `bytes_per_s` bytes per second from
+ * now on; 0 means no limit.  This replaces the option limit-rate.
+ * Blocks: no.
+ */
 XD_API void xd_download_limit_rate(struct xd_download *d, uint64_t bytes_per_s);
 
 /*
- * Add a copy of the file, or of a part of it, that was found meanwhile; before
- * start(), while it runs or is paused, until its end.
+ * Adds a copy of the file, or of a part of it, that is not in the manifest.  It
+ * may be called at any time before the end of the download.
  *
- *     struct xd_replica r = {.struct_size = sizeof r, .url = url};
+ *     struct xd_replica r = {XD_SIZED(struct xd_replica), .url = url};
  *     rc = xd_download_add_replica(d, &r, NULL, &err);
  *
- * `extent` says by its offset and length which bytes of the file it holds;
- * NULL: all of them.  Of `replica` these count: url; offset, of the first of
- * these bytes in the object; object_size, max_connections and priority, each 0
- * if it is not known.  The depot of the URL is a new one, after all others, or
- * one of those that there are, which can be asked under this URL as well then,
- * and is tried again if it had been given up.  A URL that is in use for these
- * bytes already is not added again, and that is no error.  What it delivers is
- * checked as what others deliver is; that it holds the file is not checked
- * before.
- * Ownership: everything is copied; the manifest stays as it is.
- * Blocks: no.
- * Errors: INVAL (no URL, a scheme that is not fetched or not allowed, a
- * framing, after
- *         start() a file of this machine, a depot that the options exclude, or
- *         bytes that are not in the file or the object; of a file whose size is
- *         not known yet, a part),
- *         CORRUPT (its depot has delivered wrong bytes), STATE (the download
- *         has ended, or is about to), NOMEM (for want of which the download
- *         may have failed, too).
+ * - `extent`: its offset and length say which bytes of the file the copy holds.
+ *   NULL: the whole file.  Use XD_SIZED for it, too.
+ * - `replica`: url is required.  The call also uses the fields offset (position
+ *   of these bytes in the object), object_size, max_connections and priority.
+ *   0 in the last three means that the value is not known.
+ *
+ * The new copy is not checked in advance.  Its bytes are verified like all
+ * other bytes.  If its depot is in use already, the URL becomes one more URL of
+ * that depot, and the depot is tried again if it was given up.  Otherwise the
+ * depot is added with the next number.  Adding a URL that is in use for these
+ * bytes has no effect and succeeds.
+ *
+ * Ownership: everything is copied.  The manifest does not change.
+ * Blocks:    no.
+ * Errors:
+ * - INVAL: there is no URL, or its scheme is not supported.
+ * - INVAL: the options do not allow the URL.
+ * - INVAL: it is a file: URL, and the download was started.
+ * - INVAL: replica->framing is not NULL.
+ * - INVAL: the bytes are outside of the file or of the object.
+ * - INVAL: the copy is a part of the file, and the size of the file is unknown.
+ * - CORRUPT: the depot has delivered wrong bytes and is banned.
+ * - STATE: the download has ended, or is about to end.
+ * - NOMEM: the download itself may have failed, too.
  */
 XD_API XD_MUST_CHECK int xd_download_add_replica(
     struct xd_download *d, const struct xd_replica *replica,
     const struct xd_extent *extent, struct xd_error *err);
 
-/* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon: once what
- * came is on the disk, to go on from there. */
+/*
+ * Asks the download to stop.  xd_download_wait() then returns CANCELED, as soon
+ * as the bytes received are on the disk, so that a later download can resume.
+ * It returns 0 if the file was complete already.  Do not call this function in
+ * a signal handler; see xd_cancel_trigger().
+ * Blocks: no.
+ */
 XD_API void xd_download_cancel(struct xd_download *d);
 
 /*
- * A download is counted, and new() gives its caller one reference.  The last
- * unref() cancels it, joins its threads and releases it; `path`.part stays if
- * it is incomplete, and not empty.  ref() returns its argument; unref(NULL)
- * does nothing.
- * Blocks: ref() and an unref() that is not the last: no; the last one less than
- * a second, and until what came is on the disk; with a libcurl older than 7.87,
- * for as long as a name server that does not answer is waited for.
+ * xd_download_ref() takes another reference to a download and returns its
+ * argument.  xd_download_unref() releases a reference; NULL does nothing.  The
+ * last xd_download_unref() cancels the download, joins its threads and frees
+ * it.  PATH.part is kept if it is incomplete and not empty.
+ *
+ * Blocks: only in the last xd_download_unref(), for less than a second, and
+ *         until the bytes received are on disk.  With libcurl before 7.87, it
+ *         also waits for name servers that do not answer.
  */
 XD_API struct xd_download *xd_download_ref(struct xd_download *d);
 XD_API void xd_download_unref(struct xd_download *d);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_file_progress)
+XD_FILLS(xd_progress)
+XD_FILLS(xd_depot_stats)
+XD_FILLS(xd_fetch_record)
+#define xd_download_file(d, i, out) \
+    xd_download_file(d, i, xd_file_progress_sized(out))
+#define xd_download_progress(d, out) \
+    xd_download_progress(d, xd_progress_sized(out))
+#define xd_download_depot(d, i, out) \
+    xd_download_depot(d, i, xd_depot_stats_sized(out))
+#define xd_download_next_record(d, out, out_lost) \
+    xd_download_next_record(d, xd_fetch_record_sized(out), out_lost)
+static inline size_t xd_download_requests_sized(struct xd_download *d,
+                                                struct xd_fetch_record *out,
+                                                size_t n)
+{
+    if (n > 0)
+        out->struct_size = sizeof *out;
+    return xd_download_requests(d, out, n);
+}
+#define xd_download_requests(d, out, n) xd_download_requests_sized(d, out, n)
+static inline size_t xd_download_parts_sized(struct xd_download *d,
+                                             struct xd_part *out, size_t n)
+{
+    if (n > 0)
+        out->struct_size = sizeof *out;
+    return xd_download_parts(d, out, n);
+}
+#define xd_download_parts(d, out, n) xd_download_parts_sized(d, out, n)
+#endif
 
 XD_END_DECLS
 

@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What URLs lead to, found out by asking: a manifest, or a copy of a file.
+ * Find out what URLs lead to: a manifest, or copies of a file.
  *
- * xd_manifest_fetch() is the opener for URLs, as xd_manifest_read() is for the
- * path of a file and xd_manifest_parse() for memory: none of them takes the one
- * for the other, whatever the text looks like.
+ * xd_manifest_fetch() is enough for most programs.  It returns a manifest that
+ * is ready for xd_download_new().
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int open_url(struct xd_manifest **out, struct xd_error *err)
+ *     {
+ *         const char *mirrors[] = {"https://a.example/disk.iso",
+ *                                  "https://b.example/disk.iso"};
+ *
+ *         return xd_manifest_fetch(out, mirrors, 2, NULL, err);
+ *     }
+ *
+ * xd_inspect() reports each URL separately.  xd_copies_find() and
+ * xd_manifest_follow() look for the copies of the files of a manifest.
+ *
+ * To open a manifest, use xd_manifest_fetch() for a URL, xd_manifest_read() for
+ * a path, and xd_manifest_parse() for a manifest in memory.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Threads: any thread may call all functions here.  Transfers run on a thread
+ *          that ends before the call returns.
  */
 #ifndef XDOWNLOAD_INSPECT_H
 #define XDOWNLOAD_INSPECT_H
@@ -15,42 +35,60 @@
 
 struct xd_inspection;
 
+/* What was found at one URL. */
 struct xd_inspected {
-    size_t struct_size;           /* set by the caller */
-    struct xd_manifest *manifest; /* NULL: it is no manifest */
-    uint64_t size;                /* of the object, or XD_SIZE_UNKNOWN */
-    struct xd_error error; /* why nothing is known of it; code XD_OK: it is */
+    size_t struct_size; /* see version.h */
+    /* NULL if the URL does not lead to a manifest.  The manifest lives as long
+     * as the inspection, or longer if the caller takes a reference. */
+    struct xd_manifest *manifest;
+    uint64_t size; /* size of the object in bytes, or XD_SIZE_UNKNOWN */
+    /* The reason if nothing could be learned about the URL; otherwise the code
+     * is XD_OK.  Codes:
+     * - NET: the server cannot be reached, or has refused the request; or the
+     *   string is not a URL.
+     * - AGAIN: the server was too slow.
+     * - TIMEOUT: the time of the option max-time passed before the server
+     *   answered.
+     * - MANIFEST: the URL leads to an invalid manifest; or `are_manifests` was
+     *   true and the URL does not lead to a manifest.
+     * - NOREPLICA: the options exclude the host of the URL, or its scheme is
+     *   not supported.
+     * - DIFFERENT: the server sent a web page, although the URL names an
+     *   archive, an image or another kind of data.  The option accept-html
+     *   turns this check off. */
+    struct xd_error error;
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Ask all URLs at once.  The first 64 KiB of what comes decide: if they are
- * the beginning of an exNode or a Metalink, the rest is read too, up to
- * 64 MiB, and understood.  With `are_manifests` that is not asked: each must
- * be a manifest, and may then be a list of URLs.
+ * Requests `n` URLs at once to see what they lead to.
  *
- * A URL that has not answered some time after the first has (500 ms, or twice
- * what that took) is left: code AGAIN.  If one of them is a manifest, and with
- * `are_manifests`, all are waited for, each for as long as the option `silence`
- * allows between bytes.
+ * - The first bytes of a response (up to 64 KiB) decide: if they are the
+ *   beginning of a manifest, all of it (up to 64 MiB) is read and parsed.
+ * - If `are_manifests` is true, every URL must lead to a manifest.  A plain
+ *   list of URLs is accepted as a manifest only if `are_manifests` is true or
+ *   its server declares it as text/uri-list.
+ * - A URL is skipped, with the code AGAIN, if its server does not answer soon
+ *   after the first server: within 300 ms, or within twice the time of the
+ *   first server if that is longer.  But if a URL leads to a manifest, or
+ *   `are_manifests` is true, the call waits for each server as long as the
+ *   option silence allows.
+ * - If there is only one URL and it leads to a file, the call requests the
+ *   first MiB, and `o` keeps this request open.  A download or source of the
+ *   URL with the same `o` continues the request if it starts within five
+ *   seconds, so the inspection costs no extra request.  Otherwise the request
+ *   ends with the next inspection, or when `o` is freed.  If `o` is NULL, the
+ *   request is not kept.
  *
- * Of a single URL the first MiB is asked for.  If that is a file's, it is not
- * thrown away: its answer waits, with its connection, for a download or a source of
- * that URL with the same options, which goes on with it.  It is ended after five
- * seconds, when a further URL is inspected with these options, or when they are
- * freed.
- *
- * Ownership: *out is the caller's, to release with xd_inspection_free();
- *            `urls` must live as long.
- * Threads:   any.  Works on a thread of its own, which has ended on return.
- * Blocks:    until all have answered, failed or been left.
- *            A cancel of the options ends it.
- * Errors:    NOMEM, INVAL (no URL), CANCELED.  What is wrong with one URL
- *            stands with it: NET, MANIFEST, AGAIN, NOREPLICA (its host is
- *            excluded), DIFFERENT (a web page came, of type text/html, though
- *            the URL ends in the extension of a manifest, archive, package,
- *            image or film; not with the option accept-html).
+ * Ownership: the caller releases *out with xd_inspection_free().  The URLs are
+ *            copied.  `o` may be NULL for the defaults.
+ * Blocks:    until all URLs have answered, failed or been skipped, or the time
+ *            of the option max-time has passed.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:    INVAL (`n` is 0), CANCELED, NOMEM, IO (a file named in the options
+ *            cannot be read).  Failures of individual URLs are reported in
+ *            struct xd_inspected.
  */
 XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
                                     const char *const *urls, size_t n,
@@ -58,64 +96,82 @@ XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
                                     const struct xd_options *o,
                                     struct xd_error *err);
 
-/* The i-th URL; 0, or INVAL past the last.  The manifest lives as long as the
- * inspection, and longer for a caller that takes a reference. */
+/* Reports what was found at URL number `i`, from 0.  Returns 0, or INVAL if `i`
+ * is out of range. */
 XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
                              struct xd_inspected *out);
 
 /*
- * How many manifests the URLs stand for: one each; or 1, of which all are
- * copies.
- * Errors: INVAL (one is a manifest, and another a copy of a file); the failure
- * of
- *         the first, if none could be reached.
+ * Returns the number of manifests for xd_inspection_manifest().  If the URLs
+ * lead to manifests, or `are_manifests` was true, this is the number of URLs,
+ * including URLs that failed.  If they lead to files, it is 1, because the
+ * library assumes that all URLs lead to copies of one file.
+ * Errors:
+ * - INVAL: one URL leads to a manifest, and another URL leads to a file.
+ * - The error of the first URL, if nothing is known about any URL.
  */
 XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
                                          struct xd_error *err);
 
 /*
- * The i-th of these: what was found at a URL, or the list of all URLs but those
- * with DIFFERENT, with the size that their depots agree on.
- * Ownership: *out is the caller's, to release with xd_manifest_unref().
- * Errors:    those of n_manifests(), and of the URL; INVAL past the last; NOMEM.
+ * Returns manifest number `i`, counted as in xd_inspection_n_manifests().  If
+ * the URLs lead to files, the manifest lists all URLs except the URLs that
+ * failed with DIFFERENT, and has the size on which the servers agree.  For a
+ * single URL the manifest also has the mirrors and hashes that the server
+ * announced (RFC 6249), unless the option no-metalink is set.
+ * Ownership: the caller releases *out with xd_manifest_unref().
+ * Errors:    the errors of xd_inspection_n_manifests(); the error of the URL;
+ *            INVAL if `i` is out of range; NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_inspection_manifest(struct xd_manifest **out,
                                                 const struct xd_inspection *in,
                                                 size_t i, struct xd_error *err);
 
-XD_API void xd_inspection_free(struct xd_inspection *in); /* NULL: nothing */
+/* Releases an inspection; NULL does nothing. */
+XD_API void xd_inspection_free(struct xd_inspection *in);
 
 /*
- * Find the copies of a file, before it is fetched: the URLs of a list are checked,
- * and then the Metalinks that the manifest names are followed, as
- * xd_manifest_follow() does.
+ * Checks whether the URLs of a list are copies of one file, and adds copies
+ * that other Metalinks list.  Call it before you download from a list of URLs
+ * that may lead to different files.
  *
- * That the URLs of a list are copies of one file is checked as follows.
- * Only a list of URLs is checked (xd_manifest_format() "urls"), of at least
- * two, and only without a hash of the file, which would decide; any other
- * manifest is taken as it is.
+ * The call compares URLs only if the manifest is a list of at least two URLs of
+ * one file (xd_manifest_format() returns "urls") and has no hash of the file.
+ * The URLs of other manifests are not compared.  Then the call follows
+ * Metalinks like xd_manifest_follow().
  *
- * Each URL is asked for its size and for three samples of 32 KiB, both ends
- * among them; of a file below 1 MiB for all of it.  Each host has one vote for
- * each file that it has.  If the last components of the URLs (query included)
- * are the same, or the option `same-file` is set, the file for which more than
- * half of the votes are is meant: *out is the list without the other URLs,
- * with the file's size and a warning for each URL that was left out.  If the
- * names differ, all must agree.
+ * How URLs are compared:
+ * - The call requests the size and the first 8 KiB from each URL.  If the sizes
+ *   differ, or the last components of the URLs differ, two more samples of 8
+ *   KiB are compared.  Files smaller than 1 MiB are compared completely.
+ * - Each host has one vote for each different file that it delivers.
+ * - If the last component (with the query) is the same in all URLs, or the
+ *   option same-file is set, the file with more than half of the votes wins.
+ *   URLs that lead to other files are left out, with a warning for each.
+ * - If the last components differ, all URLs must lead to the same file.
+ * - If a server answers too late (see xd_inspect()), its URL is kept if the
+ *   last components are the same and the file has at least 1 MiB.  Otherwise
+ *   the URL is left out.
+ * - If no server answers within 5 s, the list stays unchanged.  But if the last
+ *   components differ, the call fails.
  *
- * A URL that does not answer within 500 ms of the first one, or within twice
- * the time that the first one took, is left out if the names differ or if the
- * file is shorter than 1 MiB.  If no URL answers within 5 s, the list
- * is taken as it is; if the names differ, that is an error.
+ * Files that were not compared completely are compared again while they are
+ * downloaded.
  *
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
- *            stays the caller's.
- * Threads:   any.  Works on a thread of its own, which has ended on return.
- * Blocks:    until all have answered, failed or been left out; a cancel of the
- *            options ends it.
- * Errors:    CORRUPT (the files differ, and there is no majority), INVAL (they
- *            differ, and so do the names), NET, AGAIN and others (no URL
- *            answers, and the names differ), NOMEM, IO (a file of the options).
+ * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
+ *            reference to `m`.  `o` may be NULL for the defaults.
+ * Blocks:    until all URLs have answered, failed or been left out, or the time
+ *            of the option max-time has passed.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:
+ * - CORRUPT: the URLs lead to different files, and no file has a majority.
+ * - INVAL: the URLs lead to different files, and their last components differ.
+ * - INVAL: the list has several files, one of which has several URLs and no
+ *   hash.
+ * - NET, AGAIN and others: no server answers, and the last components of the
+ *   URLs differ.
+ * - IO: a file named in the options cannot be read.
+ * - CANCELED, NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
                                         struct xd_manifest *m,
@@ -123,22 +179,25 @@ XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
                                         struct xd_error *err);
 
 /*
- * The Metalinks that a manifest names for its files (the metaurl elements of
- * RFC 5854) are fetched, all at once, and the copies that they name are added
- * behind those that are there.  *out is `m` itself where there are none, or with
- * the option `no-metalink`.
+ * Fetches the Metalinks to which a manifest refers (the metaurl elements of RFC
+ * 5854), all at once, and appends the copies that they list to the copies in
+ * the manifest.  If the manifest refers to no Metalinks, or the option
+ * no-metalink is set, *out is `m` itself.
  *
- * Only of a file with a hash, SHA-256 or better, and only copies: what such a
- * Metalink says else is compared, and makes it of no use where it differs.  At
- * most 32 are asked, and they are waited for a second, or longer where a file
- * has no copy without them.  A public server cannot name copies in private
- * networks.  What could not be used is a warning.
+ * - Only the Metalinks of files that have a SHA-256 or stronger hash are
+ *   fetched.
+ * - Only copies are added.  A Metalink that contradicts the manifest is
+ *   ignored, with a warning.
+ * - At most 32 Metalinks are fetched.  The call waits one second for them, and
+ *   longer if a file has no other copies.
+ * - A Metalink on a public server cannot add copies in private networks.
  *
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); `m`
- *            stays the caller's.
- * Threads:   any.  Works on a thread of its own, which has ended on return.
- * Blocks:    as said; a cancel of the options ends it.
- * Errors:    NOMEM, IO (a file of the options), CANCELED.
+ * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
+ *            reference to `m`.  `o` may be NULL for the defaults.
+ * Blocks:    until the Metalinks have arrived, but no longer than the time
+ *            above, and no longer than the option max-time allows.
+ *            xd_cancel_trigger() ends the call early.
+ * Errors:    CANCELED, NOMEM, IO (a file named in the options cannot be read).
  */
 XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
                                             struct xd_manifest *m,
@@ -146,16 +205,25 @@ XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
                                             struct xd_error *err);
 
 /*
- * The manifest at a URL, or that of a file of which the URLs are copies, as one
- * call: xd_inspect(), its only manifest and xd_copies_find().
- * Ownership: *out is the caller's, to release with xd_manifest_unref().
- * Blocks:    as these do.
- * Errors:    theirs; INVAL (several URLs, and manifests among them).
+ * Opens a manifest at a URL, or makes a manifest from several URLs of one file.
+ * This combines xd_inspect(), xd_inspection_manifest() and xd_copies_find() in
+ * one call.
+ * Ownership: the caller releases *out with xd_manifest_unref().  `o` may be
+ *            NULL for the defaults.
+ * Blocks:    like these functions.
+ * Errors:    the errors of these functions; INVAL also if several URLs lead to
+ *            manifests.
  */
 XD_API XD_MUST_CHECK int xd_manifest_fetch(struct xd_manifest **out,
                                            const char *const *urls, size_t n,
                                            const struct xd_options *o,
                                            struct xd_error *err);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_inspected)
+#define xd_inspection_get(in, i, out) \
+    xd_inspection_get(in, i, xd_inspected_sized(out))
+#endif
 
 XD_END_DECLS
 

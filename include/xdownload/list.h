@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of different files, in the form that aria2 and wget read with
- * --input-file:
+ * Lists of different files to download, in the format that aria2 and wget read
+ * with --input-file:
  *
  *     # a comment
  *     https://a.example/d.iso<TAB>https://b.example/d.iso
@@ -10,16 +10,36 @@
  *       checksum=sha-256=HEX
  *     https://a.example/film.mkv
  *
- * Each line is a file, and the URLs on it, with tabs between them, are its
- * copies; a URL may also lead to a manifest, which xd_inspect() finds out.
- * Indented lines are options of the file above them.
+ * Each line without indentation describes one file: it lists the URLs of the
+ * copies, separated by tabs.  The indented lines below it are options of that
+ * file: out, dir and checksum.  Other options are ignored, with a warning.  An
+ * indented line that begins with SCHEME:// also describes a file.
  *
- * A list says nothing of sizes and pieces, and so is no manifest; a list of URLs
- * of one file is one (xd_manifest_read()).
+ *     #include <stdio.h>
+ *     #include <xdownload/xdownload.h>
  *
- * Life:     parse -> get -> free.
- * Threads:  immutable once made; any number of threads may read one.
- *           Strings that a getter hands out live as long as the list.
+ *     int print_list(const char *path, struct xd_error *err)
+ *     {
+ *         struct xd_listed f;
+ *         struct xd_list *l;
+ *         int rc = xd_list_read(&l, path, false, err);
+ *
+ *         if (rc < 0)
+ *             return rc;
+ *         for (size_t i = 0; xd_list_file(l, i, &f) == 0; i++)
+ *             printf("%s -> %s\n", f.urls[0], f.path);
+ *         xd_list_free(l);
+ *         return 0;
+ *     }
+ *
+ * A URL of the list may also lead to a manifest; use xd_inspect() to find out.
+ * A list of the copies of a single file is a manifest: see xd_manifest_read().
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Ownership: strings that functions return live as long as the list.
+ * Threads:   a list is immutable.  Any number of threads may use it at the same
+ *            time.
  */
 #ifndef XDOWNLOAD_LIST_H
 #define XDOWNLOAD_LIST_H
@@ -31,66 +51,94 @@
 struct xd_list;
 struct xd_manifest;
 
-/* Filled in by the library and may grow: the caller sets struct_size first. */
+/* One file of a list.  The library fills it in, and later releases may add
+ * fields at its end.  For struct_size see version.h. */
 struct xd_listed {
     size_t struct_size;
-    size_t line;             /* of its URLs, from 1 */
-    const char *const *urls; /* http, https and ftp */
+    size_t line;             /* line number of its URLs, from 1 */
+    const char *const *urls; /* http:, https:, ftp: and ftps: URLs */
     size_t n_urls;           /* at least 1 */
-    /* The path of the file within the folder that the program chooses, as in
-     * xd_file: that of `directory` and `name`.  NULL: its server names it. */
+    /* Relative path of the file, made of `directory` and `name`, without ".."
+     * components.  NULL if the server will choose the name (`servers_name`). */
     const char *path;
-    const char *directory; /* of dir=; "" if there is none */
-    const char *name;      /* of out=; NULL: that of the first URL */
-    const char *checksum;  /* of checksum=, for xd_checksums_add(); or NULL */
+    const char *directory; /* from dir=; "" if not given */
+    const char *name;      /* from out=; NULL: the name in the first URL */
+    const char *checksum;  /* from checksum=, for xd_checksums_add(); or NULL */
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Parse `len` bytes at `data`.  `origin` is where the text came from, for error
- * sentences: a path, or "-" for standard input.  `servers_name`: files that no
- * out= names will have the names that their servers give them (the option
- * content-disposition), so that URLs need not name them, and may end alike.
+ * Parses a list from memory.  `origin` is the name of the list in error
+ * messages: a path, or "-" for standard input.
  *
- * Ownership: *out is the caller's, to release with xd_list_free(); it is NULL
- *            after an error.  Nothing passed in is kept.
- * Errors:    INVAL with the number of the line: one that is no URL, an option of
- *            which the value cannot be used, a second file with the path of
- *            another, or no URL at all; NOMEM.
+ * If `servers_name` is true, the servers will choose the names of files without
+ * out= (option content-disposition).  URLs then need not end in a file name,
+ * and several URLs may end in the same name.
+ *
+ * Ownership: the caller releases *out with xd_list_free().  The list keeps no
+ *            pointers to `data` and `origin`.
  * Blocks:    no.
+ * Errors:
+ * - INVAL: a line is neither a URL nor an option; an option has an invalid
+ *   value, is before the first URL, or is given twice for a file; two files
+ *   have the same path; or there is no URL.  The message names the line.
+ * - INVAL: the list is longer than 64 MiB or has a zero byte, or `origin` is
+ *   NULL.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_list_parse(struct xd_list **out, const void *data,
                                        size_t len, const char *origin,
                                        bool servers_name, struct xd_error *err);
 
-/* The same of a file; "-" is standard input.  At most 64 MiB are read.
- * Errors: also IO.  Blocks: on the disk, or on what writes to the pipe. */
+/*
+ * Reads and parses the list in the file `path`; "-" is standard input.  It
+ * reads at most 64 MiB.
+ * Blocks: on disk I/O, or on the writer of a pipe.
+ * Errors: the errors of xd_list_parse(); IO.
+ */
 XD_API XD_MUST_CHECK int xd_list_read(struct xd_list **out, const char *path,
                                       bool servers_name, struct xd_error *err);
 
-/* How many files; at least 1. */
+/* Returns the number of files, at least 1. */
 XD_API size_t xd_list_n_files(const struct xd_list *l);
 
-/* The i-th file: 0, or INVAL past the last. */
+/* Reports file number `i`, from 0.  Returns 0, or INVAL if `i` is out of
+ * range. */
 XD_API int xd_list_file(const struct xd_list *l, size_t i,
                         struct xd_listed *out);
 
 /*
- * The files of the list as those of a manifest, in its order: of each the size is
- * not known, and its URLs are taken for copies of it.  What the list says of
- * checksums is not in it, and `path` may be NULL, as above.
- * Ownership: *out has one reference, the caller's; the list need not outlive it.
- * Errors:    NOMEM.  Blocks: no.
+ * Makes a manifest of the files of a list, in the same order.  The sizes are
+ * unknown, and the library assumes that all URLs of a file lead to copies of
+ * it.  Checksums are left out, and xd_file.path is NULL where xd_listed.path is
+ * NULL.
+ *
+ * xd_checksums_apply() can add a checksum to a file.  After that,
+ * xd_download_new_set() rejects the file, because a file with a checksum needs
+ * a known size there.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The manifest
+ *            does not need the list.
+ * Blocks:    no.
+ * Errors:    NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_list_manifest(struct xd_manifest **out,
                                           const struct xd_list *l,
                                           struct xd_error *err);
 
-/* What was passed over and why, one sentence each; NULL past the last one. */
+/* Returns warning number `i`: one sentence about a line that was ignored or
+ * changed.  Returns NULL if `i` is out of range.  There are at most 100
+ * warnings. */
 XD_API const char *xd_list_warning(const struct xd_list *l, size_t i);
 
-XD_API void xd_list_free(struct xd_list *l); /* NULL does nothing */
+/* Releases a list; NULL does nothing. */
+XD_API void xd_list_free(struct xd_list *l);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_listed)
+#define xd_list_file(l, i, out) xd_list_file(l, i, xd_listed_sized(out))
+#endif
 
 XD_END_DECLS
 

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A manifest for copies that exist already: the size of the file, its SHA-256, and
- * that of each of its pieces.  Nothing is written.
+ * Make a manifest, with hashes, for copies of a file that are already on
+ * servers.
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int make(struct xd_manifest **out, struct xd_error *err)
+ *     {
+ *         const char *urls[] = {"https://a.example/disk.iso",
+ *                               "https://b.example/disk.iso"};
+ *         const struct xd_make_options what = {
+ *             XD_SIZED(struct xd_make_options), .path = "disk.iso"};
+ *
+ *         return xd_manifest_make(out, urls, 2, &what, NULL, err);
+ *     }
+ *
+ * xd_manifest_write() and xd_manifest_save() then write it to a file.
  */
 #ifndef XDOWNLOAD_MAKE_H
 #define XDOWNLOAD_MAKE_H
@@ -12,45 +26,61 @@
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 
-/* Of one piece. */
+/* Minimum and maximum length of a piece, in bytes. */
 #define XD_MAKE_PIECE_LEAST ((uint64_t)16 << 10)
 #define XD_MAKE_PIECE_MOST ((uint64_t)1 << 30)
 
+/* Settings for xd_manifest_make(). */
 struct xd_make_options {
-    size_t struct_size; /* set by the caller */
-    const char *path;   /* of the file here; NULL: it is read from the depots */
-    const char *name; /* that the manifest gives it; NULL: that of the path, or
-                           of the first URL */
-    uint64_t piece_bytes; /* 0: 256 KiB, doubled until there are at most 1024
-                             pieces, whose hashes take 64 KiB */
-    bool
-        is_offline; /* with `path`: no depot is asked whether it holds the file */
+    size_t struct_size; /* see version.h */
+    /* Path of the file on this machine.  NULL: the file is read from the
+     * depots. */
+    const char *path;
+    /* Name of the file in the manifest.  NULL: the last component of `path`, or
+     * of the first URL if `path` is NULL. */
+    const char *name;
+    /* Length of a piece in bytes.  0: 256 KiB, doubled until there are at most
+     * 1024 pieces, so that the hashes take at most 64 KiB. */
+    uint64_t piece_bytes;
+    bool is_offline; /* true: do not contact the depots; only with `path` */
 };
 
 XD_BEGIN_DECLS
 
 /*
- * The manifest of one file, of which each URL is a whole copy; xd_manifest_write()
- * writes it.
+ * Makes a manifest of one file.  Each URL must lead to a complete copy.  The
+ * manifest has the size of the file, its SHA-256, and the SHA-256 of each
+ * piece.  The call does not write it to a file.
  *
- * With `path` the file there is read, and then each URL is asked for the size of
- * what it leads to, and for samples, as xd_audit_new() takes them.  Without it
- * all of each copy is read and hashed, all depots at once: the copy that more
- * than half of the depots have is the file.  A URL that cannot be read, or whose
- * copy is another, is left out, with a warning (xd_manifest_warning()).
+ * - If what->path is set, the call reads that file.  Then it compares the size
+ *   and samples of the copy at each URL with the file, like xd_audit_new()
+ *   (unless is_offline is set).
+ * - If what->path is NULL, the call reads all copies completely, at the same
+ *   time.  The manifest describes the version that more than half of the depots
+ *   have.
+ * - If a URL cannot be read or leads to another file, it is left out, with a
+ *   warning (xd_manifest_warning()).
+ * - If only one copy was read completely, a warning says that there was no
+ *   other copy to compare it with.
+ * - The manifest of an empty file lists no copies.
  *
- * Ownership: *out is the caller's, to release with xd_manifest_unref().  Strings
- *            are copied.  `o` may be NULL: the defaults.
- * Threads:   any.  Works on threads of its own, which have ended on return.
- * Blocks:    while the file is read, and as xd_audit_new() does; a cancel of the
- *            options ends it.  The log is given XD_LOG_STATUS lines of how far it
- *            is.
- * Errors:    INVAL (no URL; one with a login or a signature in it, which a
- *            manifest would give away; a piece size out of range, or one of which
- *            there would be more than 500 000 pieces), IO (the file cannot be read,
- *            or was changed meanwhile), CORRUPT (the copies differ, and there is no
- *            majority; or none is that of the file), NOREPLICA (no copy can be
- *            read), MANIFEST (a URL that is none), TIMEOUT, CANCELED, NOMEM.
+ * Ownership: the caller releases *out with xd_manifest_unref().  Strings are
+ *            copied.  `what` and `o` may be NULL for the defaults.
+ * Threads:   any.  The work runs on threads that end before the call returns.
+ * Blocks:    while it reads the file, and like xd_audit_new().
+ *            xd_cancel_trigger() ends the call early.  The log function gets
+ *            XD_LOG_STATUS lines about the progress.
+ * Errors:
+ * - INVAL: there is no URL, or a URL has a user name, password or signature,
+ *   which the manifest would reveal.
+ * - INVAL: piece_bytes is out of range, or there would be more than 500 000
+ *   pieces.
+ * - IO: the file cannot be read, or it changed during the call.
+ * - CORRUPT: the copies differ and no version has a majority, or no URL leads
+ *   to a copy of the file at what->path.
+ * - NOREPLICA: no copy can be read, or no depot states the size of the file.
+ * - MANIFEST: a URL is not valid.
+ * - TIMEOUT, CANCELED, NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_manifest_make(struct xd_manifest **out,
                                           const char *const *urls, size_t n,

@@ -1,18 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A manifest says what files are made of and where copies of each part lie.
+ * Manifests list files, and say which servers hold which bytes of each file.
+ *
+ * A manifest is parsed from an exNode, a Metalink (RFC 5854, or version 3) or a
+ * list of URLs, or it is made from URLs.  A download takes one of its files.
+ *
+ *     #include <stdio.h>
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int print_files(const char *path)
+ *     {
+ *         struct xd_file f;
+ *         struct xd_manifest *m;
+ *         struct xd_error err;
+ *         int rc = xd_manifest_read(&m, path, &err);
+ *
+ *         if (rc < 0) {
+ *             fprintf(stderr, "%s\n", err.msg);
+ *             return rc;
+ *         }
+ *         for (size_t i = 0; xd_manifest_file(m, i, &f) == 0; i++)
+ *             printf("%s\n", f.path ? f.path : "(no name)");
+ *         xd_manifest_unref(m);
+ *         return 0;
+ *     }
+ *
+ * A file consists of extents, which may overlap.  Together they cover the file
+ * without a gap.  All replicas of an extent hold the same bytes.
  *
  *     file       |0 ........................................ size)
  *     extents    |-------------a-------------|
  *                       |------b------|------c----------------|
  *     replicas    a: depot 1, depot 2    b: depot 3    c: depot 3, depot 4
  *
- * Extents may be of any size and may overlap; together they cover the file
- * without a hole.  The replicas of an extent hold the same bytes.
+ * A depot is a server that holds copies; it is identified by its scheme, host
+ * and port.  An object is the data that a depot stores under one URL.  A
+ * replica is the part of an object that holds the bytes of an extent.
  *
- * Life:     parse -> share -> unref.
- * Threads:  immutable once made; any number of threads may read one.
- *           Strings that a getter hands out live as long as the manifest.
+ * A manifest may have hashes of a whole file, and hashes of its pieces: parts
+ * of equal length, except the last one.  With piece hashes, a download can find
+ * and replace individual wrong pieces.
+ *
+ * Manifests are immutable.  Functions that add something return a new manifest.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Ownership: strings that functions return live as long as the manifest.
+ * Threads:   any number of threads may use one manifest at the same time.
  */
 #ifndef XDOWNLOAD_MANIFEST_H
 #define XDOWNLOAD_MANIFEST_H
@@ -24,128 +58,179 @@
 
 struct xd_manifest;
 
-#define XD_SIZE_UNKNOWN UINT64_MAX /* no manifest said it: a depot will */
+/* Size of a file if the size is not known before a depot states it. */
+#define XD_SIZE_UNKNOWN UINT64_MAX
 
-/* The structs below are filled in by the library and may grow: the caller
- * sets struct_size first, and gets that many bytes. */
+/* The library fills in the structs below.  Later releases may add fields at
+ * their end.  Macros with the same names as the functions set struct_size
+ * before each call (see version.h), and the library never writes more than
+ * struct_size bytes. */
 
+/* One file of a manifest. */
 struct xd_file {
     size_t struct_size;
     const char *name; /* the last component of `path`, or NULL */
-    uint64_t size;    /* bytes, or XD_SIZE_UNKNOWN */
-    size_t n_extents; /* sorted by offset, then length; 1 if size is unknown */
-    size_t n_hashes;  /* of the whole file, strongest first */
-    size_t n_pieces;  /* 0: no piece hashes */
-    uint64_t piece_bytes;        /* length of every piece but the last */
+    uint64_t size;    /* size in bytes, or XD_SIZE_UNKNOWN */
+    /* Number of extents, which are sorted by offset, then by length.  It is 1
+     * if the size is unknown.  It is 0 if the file is empty, or if copies of it
+     * are listed only in other Metalinks: see xd_manifest_follow(). */
+    size_t n_extents;
+    size_t n_hashes;      /* hashes of the whole file; the strongest is first */
+    size_t n_pieces;      /* 0: there are no piece hashes */
+    uint64_t piece_bytes; /* length of every piece but the last */
     const char *piece_algorithm; /* "sha-256", or NULL */
-    unsigned max_connections;    /* to all depots together; 0: not given */
-    /* Where the manifest wants it: safe components with '/' between, none
-     * of them ".." and nothing before the first; another for each file; or NULL if the
-     * manifest gives none that can be used.  A component may be a symbolic link
-     * by now: xd_download_new_in() follows none. */
+    /* largest number of connections to all depots together; 0: no limit
+     * given */
+    unsigned max_connections;
+    /* Where the manifest wants the file to be stored, or NULL if it gives no
+     * usable path.  The path is relative and has no ".." components.  No two
+     * files of a manifest have the same path.  A directory in it may be a
+     * symbolic link on this machine; xd_download_new_in() refuses such a
+     * path. */
     const char *path;
-    /* A detached signature of the whole file, OpenPGP or minisign, as the bytes
-     * that came; or NULL.  Nothing has verified it: see the options keyring and
+    /* Detached OpenPGP or minisign signature of the whole file, in its original
+     * form, or NULL.  It has not been verified: see the options keyring and
      * public-key. */
     const void *signature;
     size_t signature_bytes;
-    size_t n_stripes; /* by ascending offset; 0: no bytes have parity */
+    size_t n_stripes; /* stripes are sorted by offset; 0: there is no parity */
 };
 
-/* One hash by the name its standard gives it ("sha-256", "md5", "crc32c"),
- * also one that this library cannot compute. */
+/* One hash of a whole file. */
 struct xd_hash {
     size_t struct_size;
+    /* Standard name of the algorithm, such as "sha-256", "md5" or "crc32c".
+     * The library may be unable to compute the hash. */
     const char *algorithm;
-    const char *hex; /* lower case */
-    bool is_given;   /* added by xd_checksums_apply(), and so always
-                        compared; if not, the manifest's own */
-    bool is_offered; /* it is the word of the server that the file comes from,
-                         beside its bytes: not a hash from elsewhere */
-    const char *signed_by; /* the key by which the text that it stands in was
-                              signed, which was verified
-                              (xd_checksums_read_signed()); or NULL */
+    const char *hex; /* the hash in lower-case hexadecimal */
+    /* True if xd_checksums_apply() added the hash.  Such a hash is always
+     * compared.  False if the manifest already had the hash. */
+    bool is_given;
+    /* True if the server of the file itself announced the hash.  Such a hash
+     * detects damage, but not a malicious server. */
+    bool is_offered;
+    /* Key that signed the checksum file with this hash, if
+     * xd_checksums_read_signed() verified the signature; otherwise NULL */
+    const char *signed_by;
 };
 
+/* A range of bytes of a file, and how many replicas hold it. */
 struct xd_extent {
     size_t struct_size;
-    uint64_t offset, length; /* the bytes of the file that it covers */
-    size_t n_replicas;       /* at least 1; best first */
-    const char *sha256;      /* hex, of exactly these bytes, or NULL */
+    /* position and length of the range in the file, in bytes; length may be
+     * XD_SIZE_UNKNOWN */
+    uint64_t offset, length;
+    size_t n_replicas;  /* number of replicas, at least 1; the best is first */
+    const char *sha256; /* SHA-256 of exactly these bytes in hex, or NULL */
 };
 
-/* How an object holds its data: as frames, each behind its own checksum. */
+/* Layout of an object that stores its data in frames, each with its own
+ * checksum. */
 struct xd_framing {
-    uint64_t data_bytes;   /* of data in each frame but the last */
-    uint64_t stored_bytes; /* of each frame but the last */
-    uint64_t offset;       /* of the first frame in the object */
-    uint64_t length;       /* of all frames together */
+    uint64_t data_bytes;   /* bytes of data in each frame but the last */
+    uint64_t stored_bytes; /* length of each frame but the last, in bytes */
+    uint64_t offset; /* position of the first frame in the object, in bytes */
+    uint64_t length; /* length of all frames together, in bytes */
 };
 
+/* One copy of an extent, or of a parity shard. */
 struct xd_replica {
     size_t struct_size;
-    const char *url;          /* of the object at the depot */
-    uint64_t offset;          /* of the extent's first byte in that object */
-    uint64_t object_size;     /* of that object, or XD_SIZE_UNKNOWN */
-    unsigned priority;        /* 1 is best; XD_PRIORITY_NONE if not given */
-    const char *location;     /* ISO 3166-1 country code, or NULL */
-    unsigned max_connections; /* to its depot, for this file; 0: not given */
-    /* NULL: the object holds the data itself.  Else `offset` counts bytes of
-     * data, and `object_size` is XD_SIZE_UNKNOWN. */
+    /* URL of the object.  It may contain a password or a signature: do not
+     * show it. */
+    const char *url;
+    uint64_t offset; /* position of the extent's first byte in the object */
+    uint64_t object_size; /* size of the object in bytes, or XD_SIZE_UNKNOWN */
+    unsigned priority;    /* 1 is best; XD_PRIORITY_NONE if not given */
+    const char *location; /* ISO 3166-1 country code, or NULL */
+    /* largest number of connections to its depot for this file; 0: no limit
+     * given */
+    unsigned max_connections;
+    /* NULL: the object holds the data itself.  Otherwise `offset` counts bytes
+     * of data, and object_size is XD_SIZE_UNKNOWN. */
     const struct xd_framing *framing;
-    /* What an exNode says of its allocation: which capabilities it has, until
-     * when it lives as that was recorded, and the functions that its bytes went
-     * through, such as "checksum".  NULL: nothing. */
-    unsigned rights; /* XD_MAY_READ and others */
+    /* For an exNode: `rights` says which capabilities for the allocation the
+     * exNode has (a sum of XD_MAY_READ, XD_MAY_WRITE and XD_MAY_MANAGE).
+     * `expires` is the expiry time of the allocation as text, and `functions`
+     * names the functions applied to the bytes, such as "checksum"; both are
+     * NULL if not given.  For other manifests the fields are XD_MAY_READ, NULL
+     * and NULL. */
+    unsigned rights;
     const char *expires, *functions;
-    uint64_t expires_at; /* `expires` in seconds since 1970, taken for UTC; 0:
-                            not known */
+    /* `expires` in seconds since 1970 (UTC); 0: not known */
+    uint64_t expires_at;
 };
 
-/* Of a replica. */
+/* Bits of xd_replica.rights. */
 #define XD_MAY_READ 1u
 #define XD_MAY_WRITE 2u
 #define XD_MAY_MANAGE 4u
 
-/* Bytes of the file with parity: any `k` of `n` shards give them back.  Shards 0 to
- * k - 1 are its bytes themselves, shard_bytes each, for which the extents say
- * where they lie; the last ones may have fewer, or none, and are coded as if zeros
- * filled them.  The others are parity (xdownload-manifest(5)). */
+/*
+ * A range of the file that is protected by parity (an erasure code).
+ *
+ * The range is divided into `k` data shards of shard_bytes each, and `n` - `k`
+ * parity shards are computed from them.  Any `k` of the `n` shards restore the
+ * range.
+ *
+ * - Shards 0 to k - 1 are data: the bytes of the file themselves.  Extents say
+ *   where they are.
+ * - Shards k to n - 1 are parity, with replicas of their own.
+ * - The last data shards may be short or empty.  They are coded as if they were
+ *   padded with zeros.
+ *
+ * xdownload-manifest(5) describes the code.
+ */
 struct xd_stripe {
     size_t struct_size;
-    uint64_t number; /* as the manifest, and its warnings, call it */
+    uint64_t number; /* number of the stripe in the manifest and in warnings */
     uint64_t offset, length;
     uint64_t shard_bytes;
-    unsigned k, n;     /* 1 <= k < n <= 255 */
-    unsigned n_losses; /* shards that it bears the loss of: those of parity of
-                          which the manifest names a replica */
+    unsigned k, n; /* 1 <= k < n <= 255 */
+    /* Number of shards that may be lost: the number of parity shards that have
+     * a replica. */
+    unsigned n_losses;
 };
 
+/* One shard of a stripe. */
 struct xd_shard {
     size_t struct_size;
-    uint64_t offset;    /* of data: of its first byte in the file; else 0 */
-    uint64_t length;    /* of data: how many bytes of the file it has; else
-                           shard_bytes */
-    const char *sha256; /* hex, of exactly these bytes, or NULL */
-    size_t n_replicas;  /* of parity; of data 0, for extents have them */
+    /* data shard: offset of its first byte in the file; parity shard: 0 */
+    uint64_t offset;
+    /* data shard: number of bytes of the file in it; parity shard:
+     * shard_bytes */
+    uint64_t length;
+    const char *sha256; /* SHA-256 of exactly these bytes in hex, or NULL */
+    /* number of replicas of a parity shard; 0 for a data shard: see the
+     * extents */
+    size_t n_replicas;
 };
 
+/* Stands for all files of a manifest, in place of a file number. */
 #define XD_ALL_FILES SIZE_MAX
 
-#define XD_PRIORITY_NONE 999999u /* RFC 5854, section 4.2.16: the last */
+/* The lowest priority of a replica: RFC 5854, section 4.2.16. */
+#define XD_PRIORITY_NONE 999999u
 
 XD_BEGIN_DECLS
 
 /*
- * Parse `len` bytes at `data`: an exNode, a Metalink or a list of URLs,
- * recognised by content.  `origin` is where the text came from (a path, "-" for
- * standard input, or an URL), or NULL: for error sentences and relative URLs,
- * and only what comes from a path may name files of this machine.
+ * Parses a manifest from memory: an exNode, a Metalink or a list of URLs.  The
+ * library recognises the format by the content.
  *
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); it is
- *            NULL after an error.  Nothing passed in is kept.
- * Errors:    MANIFEST (with the line, or the hole), NOMEM.
- * Blocks:    no.  Never opens a file or a socket, whatever the text names.
+ * `origin` is the place from which the manifest was read: a path, "-" for
+ * standard input, a URL, or NULL.  It appears in error messages, and relative
+ * URLs are resolved against it.  Only a manifest from a path may refer to files
+ * on this machine.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The manifest
+ *            keeps no pointers to `data` and `origin`.
+ * Blocks:    no.  It opens no file and no connection.
+ * Errors:
+ * - MANIFEST: the data is not a manifest, is not valid, is longer than 64 MiB,
+ *   or has a zero byte.  The message names the line, or the byte range that no
+ *   replica holds.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_manifest_parse(struct xd_manifest **out,
                                            const void *data, size_t len,
@@ -153,43 +238,64 @@ XD_API XD_MUST_CHECK int xd_manifest_parse(struct xd_manifest **out,
                                            struct xd_error *err);
 
 /*
- * The same for a file; "-" is standard input.  At most 64 MiB are read.
- * Errors: also IO.  Blocks: on the disk, or on the writer of the pipe.
+ * Reads and parses the manifest in the file `path`; "-" is standard input.  It
+ * reads at most 64 MiB.  For a URL use xd_manifest_fetch().
+ * Ownership: the caller releases *out with xd_manifest_unref().
+ * Blocks:    on disk I/O, or on the writer of a pipe.
+ * Errors:    the errors of xd_manifest_parse(); IO.
  */
 XD_API XD_MUST_CHECK int xd_manifest_read(struct xd_manifest **out,
                                           const char *path,
                                           struct xd_error *err);
 
-/* One file of `size` bytes (XD_SIZE_UNKNOWN: the depots will tell), of which
- * every URL is a whole copy; the name is the last path component of the first.
- * Errors: MANIFEST, NOMEM. */
+/*
+ * Makes a manifest of one file from `n` URLs.  Each URL must lead to a copy of
+ * the whole file.  `size` may be XD_SIZE_UNKNOWN.  The name of the file is the
+ * last path component of the first URL.  The URLs are not requested;
+ * xd_copies_find() compares them.
+ * Ownership: the caller releases *out with xd_manifest_unref().  The URLs are
+ *            copied.
+ * Blocks:    no.
+ * Errors:    MANIFEST (no usable URL), NOMEM.
+ */
 XD_API XD_MUST_CHECK int xd_manifest_from_urls(struct xd_manifest **out,
                                                const char *const *urls,
                                                size_t n, uint64_t size,
                                                struct xd_error *err);
 
-/* Threads: any.  ref() returns its argument; unref(NULL) does nothing. */
+/*
+ * xd_manifest_ref() takes another reference to a manifest and returns its
+ * argument.  xd_manifest_unref() releases a reference, and frees the manifest
+ * with the last one; NULL does nothing.
+ * Threads: any.
+ */
 XD_API struct xd_manifest *xd_manifest_ref(struct xd_manifest *m);
 XD_API void xd_manifest_unref(struct xd_manifest *m);
 
-/* "exnode", "metalink4", "metalink3" or "urls". */
+/* Returns the format: "exnode", "metalink4", "metalink3" or "urls". */
 XD_API const char *xd_manifest_format(const struct xd_manifest *m);
 
-/* Whether two files with the same hash can be made, as is known of "md5" and
- * "sha-1": such a one shows accidents, but no forgery.  Threads: any. */
+/* Returns true for algorithms with known collisions, such as "md5" and "sha-1".
+ * Their hashes detect damage, but not forgery.  Returns false for algorithms
+ * that the library cannot compute, such as "crc32c".  Threads: any. */
 XD_API bool xd_hash_is_weak(const char *algorithm);
 
-/* What was dropped and why, one sentence each; NULL past the last one. */
+/* Returns warning number `i`: one sentence that says which part of the manifest
+ * was ignored, and why.  Returns NULL if `i` is out of range. */
 XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);
 
-/* How many files; at least 1. */
+/* Returns the number of files, at least 1. */
 XD_API size_t xd_manifest_n_files(const struct xd_manifest *m);
 
-/* How many more it names, of which no source can be used: a warning names each,
- * and they are not among its files. */
+/* Returns how many files were left out because none of their sources can be
+ * used.  There is a warning for each of these files. */
 XD_API size_t xd_manifest_n_left_out(const struct xd_manifest *m);
 
-/* Getters: 0, or INVAL when an index is past the last.  Threads: any. */
+/*
+ * Report one file, hash, extent or replica.  Numbers start at 0.
+ * Returns: 0, or INVAL if a number is out of range.
+ * Threads: any.
+ */
 XD_API int xd_manifest_file(const struct xd_manifest *m, size_t file,
                             struct xd_file *out);
 XD_API int xd_manifest_hash(const struct xd_manifest *m, size_t file,
@@ -200,8 +306,13 @@ XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                size_t extent, size_t replica,
                                struct xd_replica *out);
 
-/* Likewise; `shard` is its number, 0 to n - 1.  Of a replica of parity the offset is
- * that of the shard in its object. */
+/*
+ * Report one stripe, one of its shards (0 to n - 1), or one replica of a parity
+ * shard.  The `offset` of a parity replica is the offset of the shard in the
+ * object.
+ * Returns: 0, or INVAL if a number is out of range.
+ * Threads: any.
+ */
 XD_API int xd_manifest_stripe(const struct xd_manifest *m, size_t file,
                               size_t stripe, struct xd_stripe *out);
 XD_API int xd_manifest_shard(const struct xd_manifest *m, size_t file,
@@ -210,22 +321,30 @@ XD_API int xd_manifest_shard_replica(const struct xd_manifest *m, size_t file,
                                      size_t stripe, size_t shard,
                                      size_t replica, struct xd_replica *out);
 
-/* Whether the file can be one of many for xd_download_new_set(): it is not
- * empty, its replicas hold all of it, and its bytes are to be
- * held against one hash each: not against two that were given
- * (xd_checksums_apply()), or one and a stronger one of the manifest.  Without any
- * it has one replica, for copies would have to be compared; only then its size may
- * be unknown. */
+/*
+ * Returns true if xd_download_new_set() accepts the file.  The file must not be
+ * empty, each of its replicas must hold all of it, and one of these conditions
+ * must be true:
+ * - Its size is known, and it has either one hash or one list of piece hashes.
+ * - It has no hash and only one replica.  Its size may then be unknown.
+ *
+ * A file with two hashes to compare is not accepted, for example after
+ * xd_checksums_apply() has added two hashes.
+ */
 XD_API bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
 
 /*
- * A manifest of `n` files: number i is file `files[i]` of `manifests[i]`, at the
- * path `paths[i]`, which the caller chooses and answers for, or at its own, where
- * that is NULL or `paths` is.  So files of several manifests can be one set for
- * xd_download_new_set().
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); it holds
- *            the manifests.
- * Errors:    INVAL (no file, or one that its manifest does not have), NOMEM.
+ * Makes one manifest from files of several manifests, so that
+ * xd_download_new_set() can download them together.  File `i` of the result is
+ * file `files[i]` of `manifests[i]`.
+ *
+ * The path of file `i` is `paths[i]`.  It is not checked, so the caller must
+ * make sure that it is safe and unique.  If `paths` or `paths[i]` is NULL, the
+ * file keeps its path.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The new
+ *            manifest holds references to the manifests; the paths are copied.
+ * Errors:    INVAL (`n` is 0, or a file does not exist), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_manifest_gather(
     struct xd_manifest **out, struct xd_manifest *const *manifests,
@@ -233,17 +352,24 @@ XD_API XD_MUST_CHECK int xd_manifest_gather(
     struct xd_error *err);
 
 /*
- * The text of a manifest that says the same, in UTF-8: "metalink" (version 4)
- * or "exnode".  `file` is the number of one file, or XD_ALL_FILES, which an
- * exNode has room for only if there is one.
+ * Writes a manifest as text in UTF-8.  `format` is "metalink" (version 4) or
+ * "exnode".  `file` is the number of one file, or XD_ALL_FILES; an exNode can
+ * describe only one file.
  *
- * Ownership: *out, which ends with a NUL, is the caller's, to release with
+ * The write and manage capabilities of an exNode are left out: see
+ * xd_manifest_write_secrets().  URLs are written as they are, with their
+ * passwords and signatures.  Parity is left out of a Metalink, which cannot
+ * describe it.
+ *
+ * Ownership: the caller releases *out, which ends with a NUL, with
  *            xd_manifest_text_free().  *out_len (may be NULL) is its length
  *            without the NUL.
- * Errors:    INVAL (no such file or format; or what the format cannot say: in
- *            a Metalink copies of a part of the file, in an exNode an unknown
- *            size), NOMEM.  Stripes are left out of a Metalink: its copies are
- *            complete without.
+ * Errors:
+ * - INVAL: there is no such file or format.
+ * - INVAL: the format cannot describe the file.  A Metalink cannot describe
+ *   copies of a part of a file, and an exNode cannot describe a file of unknown
+ *   size.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            const struct xd_manifest *m,
@@ -252,20 +378,68 @@ XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            struct xd_error *err);
 
 /*
- * The same with the secrets that an exNode holds beside what it takes to read:
- * its write and manage capabilities, which xd_manifest_write() leaves out.
- * has_secrets() says whether there are any; XD_ALL_FILES for all files.
+ * Writes a manifest as xd_manifest_write() does, together with the secrets of
+ * an exNode: its write and manage capabilities.  Keep the result private.
+ * Ownership, Errors: as for xd_manifest_write().
  */
 XD_API XD_MUST_CHECK int xd_manifest_write_secrets(
     char **out, const struct xd_manifest *m, size_t file, const char *format,
     size_t *out_len, struct xd_error *err);
+
+/* Returns true if file number `file`, or any file for XD_ALL_FILES, has secrets
+ * that xd_manifest_write_secrets() would write. */
 XD_API bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
 
-XD_API void xd_manifest_text_free(char *text); /* NULL does nothing */
+/* Releases a string returned by xd_manifest_write() or
+ * xd_manifest_write_secrets(); NULL does nothing. */
+XD_API void xd_manifest_text_free(char *text);
 
-/* The hash of one piece in lower-case hex, or NULL past the last. */
+/*
+ * Writes `text` to the file `path`.  At any moment, even after a power failure,
+ * the file has either its old content or the complete new content.
+ *
+ * - If `replaces` is false, an existing file is left alone and the call fails.
+ * - The new file gets the mode and owner of the file that it replaces.  If it
+ *   replaces no file, it gets the default mode (umask).  Make sure that other
+ *   users cannot read secrets in it.
+ * - If `path` is a symbolic link, the link itself is replaced.
+ *
+ * Blocks: until the file is on disk.
+ * Errors: IO (the file exists, is not a regular file, or cannot be written),
+ *         NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_save(const char *path, const char *text,
+                                          size_t len, bool replaces,
+                                          struct xd_error *err);
+
+/* Returns the hash of one piece in lower-case hex, or NULL if `piece` is out of
+ * range. */
 XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
                                      size_t piece);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_file)
+XD_FILLS(xd_hash)
+XD_FILLS(xd_extent)
+XD_FILLS(xd_replica)
+XD_FILLS(xd_stripe)
+XD_FILLS(xd_shard)
+#define xd_manifest_file(m, file, out) \
+    xd_manifest_file(m, file, xd_file_sized(out))
+#define xd_manifest_hash(m, file, hash, out) \
+    xd_manifest_hash(m, file, hash, xd_hash_sized(out))
+#define xd_manifest_extent(m, file, extent, out) \
+    xd_manifest_extent(m, file, extent, xd_extent_sized(out))
+#define xd_manifest_replica(m, file, extent, replica, out) \
+    xd_manifest_replica(m, file, extent, replica, xd_replica_sized(out))
+#define xd_manifest_stripe(m, file, stripe, out) \
+    xd_manifest_stripe(m, file, stripe, xd_stripe_sized(out))
+#define xd_manifest_shard(m, file, stripe, shard, out) \
+    xd_manifest_shard(m, file, stripe, shard, xd_shard_sized(out))
+#define xd_manifest_shard_replica(m, file, stripe, shard, replica, out) \
+    xd_manifest_shard_replica(m, file, stripe, shard, replica,          \
+                              xd_replica_sized(out))
+#endif
 
 XD_END_DECLS
 

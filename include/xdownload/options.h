@@ -1,8 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options: an opaque set of named values, filled in before a download is made
- * and copied by it.  One table, lib/engine/options.def, feeds the functions
- * below and, through xd_option_info(), the command line and its help.
+ * Settings of downloads, sources, uploads and all other calls that use the
+ * network: a set of named values.
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int make_options(struct xd_options **out, struct xd_error *err)
+ *     {
+ *         int rc = xd_options_new(out, err);
+ *
+ *         if (rc == 0)
+ *             rc = xd_options_set(*out, "limit-rate", "2m", err); // 2 MiB/s
+ *         if (rc == 0)
+ *             rc = xd_options_set(*out, "force", "yes", err);
+ *         if (rc < 0) {
+ *             xd_options_free(*out);
+ *             *out = NULL;
+ *         }
+ *         return rc;
+ *     }
+ *
+ * Functions that take options copy what they need, so a set can be changed or
+ * freed as soon as they have returned.  If a program passes NULL instead of a
+ * set, the defaults apply.
+ *
+ * libxdownload(3) lists all options.  A program can get the list from
+ * xd_option_info().
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Threads: only one thread at a time may use a set.
  */
 #ifndef XDOWNLOAD_OPTIONS_H
 #define XDOWNLOAD_OPTIONS_H
@@ -19,91 +46,131 @@ enum xd_log_level {
     XD_LOG_WARN,
     XD_LOG_INFO,
     XD_LOG_DEBUG,
-    XD_LOG_STATUS /* what a call waits for, each second from the first on:
-                     "waiting for d3.example, 5 s"; it replaces the one before */
+    /* A status line that says, once a second, what a call is waiting for:
+     * "waiting for d3.example, 5 s".  Each line replaces the line before it.
+     * Handle this level separately.  Its value is above XD_LOG_DEBUG, but it is
+     * not a more detailed level. */
+    XD_LOG_STATUS
 };
 
 /*
- * Threads:  called from any thread, one call at a time, with no lock of the
- *           download held.
- * May call: nothing of this library.
+ * A callback for log lines: `line` is one line of English text, without a
+ * newline.  It is valid during the call only.
+ * Threads:  called from any thread of the library.  The calls for one download
+ *           run one at a time.
+ * May call: no function of this library.
  */
 typedef void xd_log_fn(void *user, enum xd_log_level level, const char *line);
 
-/* What one row of the table says.  Strings live for ever. */
+/* Description of one option.  The strings are static. */
 struct xd_option_info {
-    size_t struct_size;        /* set by the caller */
-    const char *name;          /* "block-size" */
-    const char *argument;      /* "SIZE", or NULL: a switch, off by default */
-    const char *range;         /* "16k to 64m", or NULL */
-    const char *default_value; /* as xd_options_set() would take it, or NULL */
-    const char *used_by;       /* algorithms that heed it, or NULL: all */
-    const char *sentence;      /* what it does */
-    bool repeats;              /* whether each value adds to those before */
-    bool is_secret;            /* whether a value is not to be shown */
+    size_t struct_size; /* see version.h */
+    const char *name;   /* "block-size" */
+    const char
+        *argument;     /* "SIZE"; NULL for a switch, which is off by default */
+    const char *range; /* allowed values, "16k to 64m", or NULL */
+    /* default value in the form that xd_options_set() takes, or NULL */
+    const char *default_value;
+    /* names of the algorithms that use the option; NULL: all algorithms */
+    const char *used_by;
+    const char *sentence; /* what the option does */
+    /* each call of xd_options_set() adds a value to the earlier values */
+    bool repeats;
+    bool is_secret; /* the value must not be shown, for example a password */
 };
 
 XD_BEGIN_DECLS
 
 /*
- * A new set with every option at its default.
- * Ownership: the caller's, to release with xd_options_free().
- * Errors: NOMEM.  Threads: a set belongs to one thread at a time.
+ * Creates a set with the default value of every option.
+ * Ownership: the caller releases *out with xd_options_free().
+ * Errors:    NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_options_new(struct xd_options **out,
                                         struct xd_error *err);
-XD_API void xd_options_free(struct xd_options *o); /* NULL does nothing */
+
+/* Releases a set; NULL does nothing. */
+XD_API void xd_options_free(struct xd_options *o);
 
 /*
- * A new set with the values, the log and the cancel of `o`, which stays as it
- * is: for a series of downloads that differ in some options.
- * Ownership: the caller's, to release with xd_options_free().
- * Errors: NOMEM.  Threads: several threads may copy one set at a time, while
- *         none changes it.
+ * Creates a copy of `o`, including its log function and its cancel object, for
+ * downloads that differ in a few options.  `o` may be NULL for the defaults.
+ * Ownership: the caller releases *out with xd_options_free().
+ * Threads:   several threads may copy one set at the same time, if no thread
+ *            changes it.
+ * Errors:    NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_options_dup(struct xd_options **out,
                                         const struct xd_options *o,
                                         struct xd_error *err);
 
 /*
- * Set one option by its long name.  Sizes take k, m, g, t (1024); times take
- * ms, s, m, h; a switch takes "yes" or "no".  Set again, an option has the
- * last value, or all of them if it repeats.
+ * Sets one option by its name, such as "block-size".  The value is text:
+ * - Sizes are bytes, or have a suffix k, m, g or t (powers of 1024; KiB and so
+ *   on mean the same) or kB, MB, GB or TB (powers of 1000).
+ * - Rates are sizes, with or without "/s", or have a suffix such as Mbit/s.
+ * - Times are seconds, or have a suffix ms, s, m, h or d.
+ * - Switches are "yes" or "no".
+ *
+ * A new value replaces the old value.  But if the option repeats (see struct
+ * xd_option_info), the new value is added to the old values, and no value can
+ * be removed.
+ *
  * Ownership: `value` is copied.
- * Errors: INVAL, with the name, the value and the allowed range in err->msg.
+ * Errors:
+ * - INVAL: there is no such option, or the value is not allowed (NULL is never
+ *   allowed).  The message names the allowed range, and the option is not
+ *   changed.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_options_set(struct xd_options *o, const char *name,
                                         const char *value,
                                         struct xd_error *err);
 
 /*
- * Whether the options that were set go together: one that the chosen
- * algorithm does not use is an error that says which algorithms do.
- * Called by xd_download_new() too.  Errors: INVAL.
+ * Checks whether the options fit together, for example that the chosen
+ * algorithm uses all options that were set.  xd_download_new() and the other
+ * functions that create a download or a source check this, too.
+ * Errors: INVAL; the message says which options conflict.
  */
 XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
                                           struct xd_error *err);
 
-/* Where the library's words go.  NULL: nowhere (the default). */
+/*
+ * Sets the function that receives log lines; NULL: none (the default).
+ * Ownership: `user` must stay valid as long as the set, and everything that was
+ *            created with it.
+ */
 XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
                                void *user);
 
-/* What set_log() was given last; both may be NULL. */
+/* Reports the log function and its pointer, as given to
+ * xd_options_set_log(). */
 XD_API void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
                            void **out_user);
 
 /*
- * What ends all that the set is given to: downloads and sources with their
- * readers, xd_fetch(), xd_inspect(), xd_copies_find() and
- * xd_checksums_fetch().  NULL: nothing (the default).  The option `max-time` is
- * the other way to bound these.
- * Ownership: the set, and what it is given to, keep what they need of `c`, which
- *            the caller may free at any time.
+ * Sets a cancel object, which can end all calls that use this set: downloads,
+ * sources and their readers, xd_fetch(), xd_inspect(), xd_copies_find(),
+ * xd_checksums_fetch(), uploads, audits and all other calls that wait.  NULL:
+ * none (the default).  The option max-time also limits the duration of these
+ * calls.
+ * Ownership: the caller may free `c` at any time, even while the set or
+ *            anything created with it is in use.
  */
 XD_API void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c);
 
-/* The i-th row of the table; 0, or INVAL past the last.  Threads: any. */
+/*
+ * Describes option number `i` of the list of all options.
+ * Returns: 0, or INVAL if `i` is out of range.
+ * Threads: any.
+ */
 XD_API int xd_option_info(size_t i, struct xd_option_info *out);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_option_info)
+#define xd_option_info(i, out) xd_option_info(i, xd_option_info_sized(out))
+#endif
 
 XD_END_DECLS
 

@@ -1,8 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a player would have had of a download, computed afterwards from its
- * records: as in section 4.2 of Plank, Atchley, Ding and Beck (2003), without
- * a window and without back-pressure.
+ * Compute how long a media player would have stalled, from the records of a
+ * finished download.
+ *
+ * It uses the method of Plank, Atchley, Ding and Beck (2003), section 4.2, in
+ * which the player does not influence the order of the requests.  For a real
+ * player, use stream.h.
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int stall(double *out_s, const struct xd_fetch_record *records, size_t n,
+ *               uint64_t size, struct xd_error *err)
+ *     {
+ *         // blocks of 1 MiB, 500 kB/s, playback starts after 5 s
+ *         return xd_playback_delay(out_s, records, n, size, 1 << 20, 500e3, 5,
+ *                                  err);
+ *     }
  */
 #ifndef XDOWNLOAD_PLAYBACK_H
 #define XDOWNLOAD_PLAYBACK_H
@@ -12,21 +25,26 @@
 XD_BEGIN_DECLS
 
 /*
- * *out_s is how many seconds, all together, a player would have stood still
- * that begins `prebuffer_s` after the download and consumes `bytes_per_s`: the
- * block that begins at byte i must be complete i / bytes_per_s later.  The
- * bytes of a record count as evenly spread between its first byte and its end;
- * a block that one request delivers is complete when that request ends.  The
- * paper's values are the block size of the download and 5 s.
+ * Computes the total time in seconds for which a player would have stalled, and
+ * stores it in *out_s.
  *
- * `records` are those of xd_download_next_record() or xd_simulation_record() of
- * a download of a whole file of `size` bytes, in any order; the struct_size of
- * the first one is that of all.  Bytes that were rejected later and fetched
- * again count from when they first came.
+ * The player starts `prebuffer_s` seconds after the download and plays
+ * `bytes_per_s` bytes per second.  It plays a block of `block_bytes` bytes only
+ * when it has the whole block.  In the paper, this is the block size of the
+ * download, and the player starts after 5 s.
  *
- * Threads: any.  Blocks: no.
- * Errors:  INVAL (a size, rate or time that makes no sense; a byte of the file
- *          that no record has), NOMEM.
+ * `records` come from xd_download_next_record() or xd_simulation_record(), in
+ * any order.  They must cover a whole file of `size` bytes.  Set struct_size
+ * only in the first record; it applies to the whole array.
+ *
+ * - The bytes of a request are assumed to arrive at a constant rate, from its
+ *   first byte to its end.
+ * - If bytes were rejected and fetched again, their first arrival counts.
+ *
+ * Threads: any.
+ * Blocks:  no.
+ * Errors:  INVAL (a size, rate or time is out of range, or the records do not
+ *          cover the whole file), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_playback_delay(
     double *out_s, const struct xd_fetch_record *records, size_t n_records,

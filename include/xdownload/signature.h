@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signatures: a key that the user trusts has signed the file, or the list of
- * checksums that it is held against.
+ * OpenPGP and minisign signatures: make sure that a file was signed with a key
+ * that you trust.
  *
- *     options keyring (OpenPGP, by gpgv) or public-key (minisign)
- *        +-- a file's own signature: of its Metalink, or xd_manifest_sign()
- *        `-- that of its checksum:   xd_checksums_read_signed()
+ * Set the option keyring (OpenPGP keys, verified by the program gpgv) or
+ * public-key (a minisign key).  Then every downloaded file must be signed in
+ * one of two ways:
+ * - The file itself has a signature, from its Metalink or from
+ *   xd_manifest_sign().
+ * - A signed checksum file, read with xd_checksums_read_signed(), has its
+ *   checksum.
  *
- * With one of these options a download of a file that has neither fails with
- * CORRUPT before anything is fetched, and one whose signature does not hold
- * before the file gets its name.  Without them no signature is looked at.
+ *     #include <xdownload/xdownload.h>
  *
- * One signature must be good, by a key that is among those given, and none may
- * be bad, have expired, or be by a key that has expired or was revoked; those by
- * other keys do not count.
+ *     int signed_by_us(struct xd_manifest **out, struct xd_manifest *m,
+ *                      struct xd_options *o, struct xd_error *err)
+ *     {
+ *         int rc = xd_options_set(o, "keyring", "our-keys.gpg", err);
+ *
+ *         if (rc == 0)
+ *             rc = xd_manifest_sign(out, m, 0, "disk.iso.sig", o, err);
+ *         return rc; // download *out with the options o
+ *     }
+ *
+ * If one of these options is set, the library refuses to create a download of
+ * an unsigned file (error CORRUPT).  If a signature turns out not to be valid,
+ * the download fails with CORRUPT before the file is renamed.  Without these
+ * options the library ignores signatures.
+ *
+ * A file is accepted if at least one signature by one of your keys is valid.
+ * It is refused if a signature by one of your keys is wrong or has expired, or
+ * if the key of the signature has expired or was revoked.  Signatures by other
+ * keys are ignored.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
  */
 #ifndef XDOWNLOAD_SIGNATURE_H
 #define XDOWNLOAD_SIGNATURE_H
@@ -25,15 +45,20 @@
 XD_BEGIN_DECLS
 
 /*
- * A manifest that says the same as `m`, and that file number `file` has the
- * detached signature that lies at `source`: a path ("-" is standard input) or a
- * URL, and `o` (NULL: the defaults) says how that is asked.
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); it holds
- *            a reference to `m`.
- * Errors:    INVAL (no such file), CORRUPT (nothing lies there, or no
- *            signature: it is longer than 64 KiB, or empty), IO, TIMEOUT,
- *            CANCELED, NOMEM.
- * Blocks:    on the disk, or until it has come; a cancel of the options ends it.
+ * Adds a detached signature to a file of a manifest.  The result is a manifest
+ * like `m`, but file number `file` has the signature that is read from
+ * `source`.  `source` is a path, "-" for standard input, or a URL.  The
+ * signature is verified later, when the file is downloaded or checked.  `o`
+ * (NULL: the defaults) is used to fetch a URL.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The new
+ *            manifest holds a reference to `m`.
+ * Blocks:    on disk I/O, or until the signature has arrived.
+ *            xd_cancel_trigger() ends the call early.
+ * Errors:
+ * - INVAL: there is no such file.
+ * - CORRUPT: `source` cannot be read, or is empty or longer than 64 KiB.
+ * - TIMEOUT, CANCELED, NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
                                           struct xd_manifest *m, size_t file,
@@ -42,12 +67,19 @@ XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
                                           struct xd_error *err);
 
 /*
- * As xd_checksums_read() and xd_checksums_fetch(), of a text whose signature is
- * verified with the keys of `o`: the one at `signature`, a path or a URL, or,
- * where that is NULL, the one of OpenPGP within which the text stands.  Then only
- * what is inside of it counts.
- * Errors: also CORRUPT (the signature is missing, or does not hold); IO where
- *         gpgv is not installed or a key cannot be read.
+ * Reads a signed checksum file, verifies its signature with the keys in `o`,
+ * and adds the checksums to a set.  `o` must not be NULL.
+ *
+ * - `source` is the checksum file: a path, "-" for standard input, or a URL.
+ * - `signature` is a detached signature: a path or a URL.  NULL means that the
+ *   checksum file has an inline OpenPGP signature.  Then only the signed part
+ *   of the file is used.
+ *
+ * Blocks: like xd_checksums_read() and xd_checksums_fetch().
+ * Errors:
+ * - the errors of xd_checksums_read() and xd_checksums_fetch();
+ * - CORRUPT: the signature is missing or not valid;
+ * - IO: gpgv is not installed, or a key cannot be read.
  */
 XD_API XD_MUST_CHECK int xd_checksums_read_signed(struct xd_checksums *c,
                                                   const char *source,

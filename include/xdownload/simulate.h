@@ -1,9 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A download in virtual time: the scheduler that downloads use, over a network
- * that a scenario describes.  Nothing is sent, and seconds take milliseconds.
+ * Simulate a download: run the real scheduler on a simulated network, in
+ * virtual time.  Nothing is sent, and a simulated minute takes milliseconds.
  *
- * A scenario is text, a statement a line; '#' begins a comment:
+ *     #include <stdio.h>
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int simulate(struct xd_error *err)
+ *     {
+ *         const struct xd_simulate_what what = {
+ *             XD_SIZED(struct xd_simulate_what),
+ *             .scenario = "client rate=100mbit\n"
+ *                         "depot near 10.0.0.1 rate=20mbit rtt=10ms\n"
+ *                         "depot far 10.0.0.2 rate=50mbit rtt=150ms\n",
+ *             .size = 100 << 20};
+ *         struct xd_simulated r;
+ *         struct xd_simulation *s;
+ *         int rc = xd_simulate(&s, &what, NULL, err);
+ *
+ *         if (rc < 0)
+ *             return rc;
+ *         xd_simulation_get(s, &r);
+ *         printf("%.1f s, at least %.1f s\n", r.seconds, r.limit_s);
+ *         xd_simulation_free(s);
+ *         return 0;
+ *     }
+ *
+ * A scenario has one statement per line; '#' begins a comment:
  *
  *     client rate=100mbit queue=512k
  *     link LINK rate=30mbit queue=256k
@@ -12,10 +35,16 @@
  *     at 5s NAME rate=2mbit
  *     at 6s NAME down
  *
- * A rate is that of IP packets, 0 is no limit.  Depots with `via` share a link
- * behind their own lines.  `down` loses everything without a word until `up`;
- * `refuses` is a depot that refuses connections, `lies` one whose bytes are
- * wrong.  Every depot holds the whole file.
+ * - Rates count all bytes of IP packets, including headers; 0 means no limit.
+ * - Depots with the same `via` share that link.  Each of them also has its own
+ *   line.
+ * - After `down`, all packets of a depot are lost until `up`.
+ * - `refuses` makes a depot refuse connections.
+ * - `lies` makes a depot send wrong bytes.
+ *
+ * Every depot holds the whole file.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
  */
 #ifndef XDOWNLOAD_SIMULATE_H
 #define XDOWNLOAD_SIMULATE_H
@@ -25,85 +54,120 @@
 
 struct xd_simulation;
 
+/* Input of a simulation. */
 struct xd_simulate_what {
-    size_t struct_size; /* set by the caller, as is the rest */
+    size_t struct_size; /* see version.h */
     const char *scenario;
-    uint64_t size;        /* of the file */
-    uint64_t seed;        /* of loss and jitter */
-    uint64_t piece_bytes; /* of the pieces that have a hash; 0: none have */
-    bool https;           /* TLS, and HTTP/2: the requests to a depot share one
-                     connection */
-    bool bbr;             /* the depots send with BBR, else with CUBIC */
-    bool in_order;        /* to a pipe, whose reader takes all at once */
-    double play_bytes_per_s; /* to a player that consumes so much, in place of
-                                that; 0: there is none */
-    double prebuffer_s;      /* when its picture is to begin */
-    bool unchecked; /* whether the scheduler keeps its rules is not checked,
-                       which saves a tenth of the time; a player's run is
-                       checked nevertheless */
+    uint64_t size; /* bytes of the file, up to 64 GiB */
+    uint64_t seed; /* seed of the random loss and jitter */
+    /* length in bytes of the pieces with a hash; 0: no hashes */
+    uint64_t piece_bytes;
+    bool https; /* TLS and HTTP/2: requests to a depot share a connection */
+    /* congestion control of the depots: BBR if true, otherwise CUBIC */
+    bool bbr;
+    /* true: the output is a pipe whose reader reads without delay */
+    bool in_order;
+    /* Bytes per second that a player consumes, 1 to 1e12.  0: there is no
+     * player. */
+    double play_bytes_per_s;
+    double prebuffer_s; /* seconds until the player starts; at most a day */
+    /* True: do not check whether the scheduler obeys its rules.  This saves a
+     * tenth of the computing time.  It has no effect with a player. */
+    bool unchecked;
 };
 
-/* The structs below are filled in by the library and may grow: the caller
- * sets struct_size first, and gets that many bytes. */
+/* The library fills in the structs below.  Later releases may add fields at
+ * their end.  Macros with the same names as the functions set struct_size
+ * before each call (see version.h), and the library never writes more than
+ * struct_size bytes. */
 
+/* Result of a simulation.  Times are in seconds. */
 struct xd_simulated {
     size_t struct_size;
     bool is_complete;
-    double seconds; /* until it was complete, or had failed */
-    double limit_s; /* the earliest moment at which so many bytes can be there:
-                       a fluid without loss */
-    uint64_t bytes_received; /* of the file, as the client's line counts it */
+    double seconds; /* seconds until the download was complete or had failed */
+    /* Shortest possible time for the file to reach the client on this network,
+     * if no packet is lost */
+    double limit_s;
+    uint64_t bytes_received; /* bytes of the file that reached the client */
     unsigned requests;
     size_t n_depots;
-    const char *broken_rule; /* that the scheduler has broken, or NULL */
-    double first_byte_s;     /* when the file's first byte was good; < 0: it
-                                never was */
-    /* Of a player; a stall is all time after prebuffer_s in which the next byte
-     * was not here, though it was due. */
-    unsigned n_stalls; /* one ends when the picture moves for 10 ms */
-    double stall_s;    /* all together */
+    /* the rule that the scheduler has broken, or NULL */
+    const char *broken_rule;
+    /* seconds until the first byte of the file was verified; negative if that
+     * never happened */
+    double first_byte_s;
+    /* The fields below apply only to a player.  A stall is a period after
+     * prebuffer_s in which the next byte was due but had not arrived. */
+    /* number of stalls; a stall ends when playback has run for 10 ms */
+    unsigned n_stalls;
+    double stall_s; /* total duration of all stalls */
     double stall_longest_s;
-    double stall_least_s; /* that was possible: of the same fluid, in order */
+    /* Shortest possible total duration of the stalls on this network, if no
+     * packet is lost */
+    double stall_least_s;
 };
 
+/* What one depot has delivered. */
 struct xd_simulated_depot {
     size_t struct_size;
-    const char *name;
-    uint64_t bytes, bytes_redundant; /* redundant ones are not in `bytes` */
-    uint64_t bytes_received;         /* also of requests that were broken off */
+    const char *name; /* lives as long as the simulation */
+    /* bytes from the depot that were kept, and duplicate bytes, which are not
+     * included in `bytes` */
+    uint64_t bytes, bytes_redundant;
+    /* bytes received, including the bytes of requests that were stopped */
+    uint64_t bytes_received;
     unsigned requests, failures, connections;
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Of the options, those count that decide which depot delivers which bytes, and
- * `silence`, `retry`, `patience` and `lookahead`.
- * Ownership: *out is the caller's, to release with xd_simulation_free();
- *            nothing else is kept.
- * Threads:   any.  Blocks: no longer than it computes.
- * Errors:    INVAL (the scenario, with the line; the options; no size; a player
- *            that no player is), NOMEM.
- *            A download that fails is no error of the simulation.
+ * Runs one simulation.  `o` may be NULL for the defaults.  The simulation uses
+ * the options that control the choice of depots and bytes, and the options
+ * silence, retry, patience and lookahead.
+ *
+ * The call succeeds even if the simulated download fails.
+ *
+ * Ownership: the caller releases *out with xd_simulation_free().  The
+ *            simulation keeps no pointers to the arguments.
+ * Threads:   any.
+ * Blocks:    only while it computes; it uses neither the disk nor the network.
+ * Errors:    INVAL (the scenario, an option, the size, or a setting of the
+ *            player is not valid; for a scenario the message names the line),
+ *            NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_simulate(struct xd_simulation **out,
                                      const struct xd_simulate_what *what,
                                      const struct xd_options *o,
                                      struct xd_error *err);
 
+/* Reports the result. */
 XD_API void xd_simulation_get(const struct xd_simulation *s,
                               struct xd_simulated *out);
 
-/* The i-th depot of the scenario; 0, or INVAL past the last.  Its name lives
- * as long as the simulation. */
+/* Reports what depot number `i` of the scenario has delivered.  Returns 0, or
+ * INVAL if `i` is out of range. */
 XD_API int xd_simulation_depot(const struct xd_simulation *s, size_t i,
                                struct xd_simulated_depot *out);
 
-/* The i-th request, in order of their ends; 0, or INVAL past the last. */
+/* Reports request number `i`.  Requests are numbered in the order in which they
+ * ended.  Returns 0, or INVAL if `i` is out of range. */
 XD_API int xd_simulation_record(const struct xd_simulation *s, size_t i,
                                 struct xd_fetch_record *out);
 
-XD_API void xd_simulation_free(struct xd_simulation *s); /* NULL: nothing */
+/* Releases a simulation; NULL does nothing. */
+XD_API void xd_simulation_free(struct xd_simulation *s);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_simulated)
+XD_FILLS(xd_simulated_depot)
+#define xd_simulation_get(s, out) xd_simulation_get(s, xd_simulated_sized(out))
+#define xd_simulation_depot(s, i, out) \
+    xd_simulation_depot(s, i, xd_simulated_depot_sized(out))
+#define xd_simulation_record(s, i, out) \
+    xd_simulation_record(s, i, xd_fetch_record_sized(out))
+#endif
 
 XD_END_DECLS
 

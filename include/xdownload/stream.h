@@ -1,32 +1,87 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source is one file being read while it arrives: its depots, its store, its
- * budget.  Readers are positions in it; a player, a seek bar's thumbnailer and
- * eight HTTP clients are readers of one source, and share what arrives.
+ * Read a file while it is being downloaded, for media players and servers.
  *
- *     |...here...|        |=====here=====>>>>> wanted next >>>>>|...not asked
- *                         reader         |<---- lookahead ----->|   for...
+ * A source is one file that is being downloaded.  A reader is a position in it,
+ * with read and seek calls like a local file.  A source can have many readers,
+ * for example one for playback and one for thumbnails.  All readers share the
+ * bytes received.
  *
- * Bytes count from the first that the option `range` leaves; without it, from
- * the first of the file.  What a reader gets was held against the hashes of its
- * piece first, where the manifest has such; a file with one hash of the whole
- * is judged when all of it is here.  What nothing has proved yet may turn out
- * to be wrong when a reader has it already.  It cannot be taken back, so the
- * reader is informed: reads fail as CORRUPT and say from which byte on, until
- * it seeks, be it to where it is; what it reads then is from others.
+ * The manifest of the file comes from xd_manifest_fetch() for a URL (inspect.h)
+ * or from xd_manifest_read() (manifest.h).
  *
- * What arrived is in a file without a name in the folder that the option
- * `spool` names, so that going back costs nothing; with `keep`, in a file of
- * that name, as a download has it, which is then fetched to its end; if `spool`
- * is "none", in memory, at most `lookahead` of it, and what was left behind is
- * fetched again.  The option `lookahead` is how far ahead of each reader is
- * fetched; in memory all readers share it.  Where it is a time, like "20s", it
- * is as much as xd_reader_playhead() says that players consume in it, but at
- * least 4m and at most 256m; and 32m until one says it.
+ *     #include <stdio.h>
+ *     #include <xdownload/xdownload.h>
  *
- * Threads: one thread at a time for each reader calls read, seek and size; any
- *          thread may call everything else.  No call uses a reader after its
- *          free(), nor a source by a reference that was given back.
+ *     int64_t play(struct xd_manifest *m, uint64_t first_byte)
+ *     {
+ *         struct xd_source *s;
+ *         struct xd_reader *r;
+ *         struct xd_error err;
+ *         char buf[65536];
+ *         int64_t n = xd_source_new(&s, m, 0, NULL, &err);
+ *
+ *         if (n < 0)
+ *             return n;
+ *         n = xd_reader_new(&r, s, &err);
+ *         xd_source_unref(s); // the reader has its own reference
+ *         if (n < 0)
+ *             return n;
+ *         n = xd_reader_seek(r, first_byte);
+ *         while (n >= 0 && (n = xd_reader_read(r, buf, sizeof buf, -1)) > 0)
+ *             fwrite(buf, 1, (size_t)n, stdout);
+ *         if (n < 0) {
+ *             xd_reader_error(r, &err);
+ *             fprintf(stderr, "%s\n", err.msg);
+ *         }
+ *         xd_reader_free(r); // ends the download
+ *         return n;
+ *     }
+ *
+ * The library downloads ahead of each reader as far as the option `lookahead`
+ * says, and then pauses until the reader has moved on.  The option is a size
+ * (default 32m) or a time such as "20s".  A time is converted to bytes with the
+ * rate that the player reports in xd_reader_playhead().  The result is at least
+ * 4 MiB and at most 256 MiB; before the first report it is 32 MiB.
+ *
+ * Where received bytes are stored:
+ * - By default: in an unnamed file in the directory of the option `spool`, or
+ *   in /var/tmp.  No bytes are fetched again after a seek back.  But if the
+ *   disk has less free space than the file needs (256 MiB if the size is
+ *   unknown), bytes that readers have left behind are discarded, as with "none"
+ *   below.
+ * - Option `keep`: in the file that the option names, as for a download
+ *   (download.h).  The whole file is fetched, even if readers need only a part.
+ *   If the source is released before the file is complete, a later source
+ *   resumes the download.
+ * - Option `spool` set to "none": in memory.  All readers together use at most
+ *   `lookahead` bytes.  Bytes that readers have left behind are discarded, and
+ *   fetched again after a seek back.
+ *
+ * How bytes are verified:
+ * - If the manifest has piece hashes, readers get only bytes that have matched
+ *   a hash.
+ * - If the manifest has only a hash of the whole file, or no hash, readers get
+ *   bytes before they are verified.  Meanwhile the library compares the depots
+ *   (the servers that hold copies) with each other.  Readers may have to wait
+ *   up to half a second for the first bytes of each depot, until they are
+ *   compared.
+ * - If bytes turn out to be wrong after a reader has read them, further reads
+ *   of this reader fail with CORRUPT.  The message names the first wrong byte.
+ *   After a seek, even to the same position, the reader gets the bytes of other
+ *   depots.
+ * - Signatures (options keyring and public-key) cannot be used with a source.
+ *
+ * Positions count from the first byte that the option `range` selects; without
+ * that option, from the first byte of the file.
+ *
+ * Functions that can fail return 0, a count or a position, or a negative error
+ * code (error.h).
+ *
+ * Threads: only one thread at a time may call the read, seek and size functions
+ *          of one reader.  Any thread may call all other functions at any time.
+ *          A call must not overlap xd_reader_free() of its reader, or the
+ *          xd_source_unref() that releases its reference.
  */
 #ifndef XDOWNLOAD_STREAM_H
 #define XDOWNLOAD_STREAM_H
@@ -39,85 +94,109 @@
 struct xd_source;
 struct xd_reader;
 
+/* What a player is doing, for xd_reader_playhead(). */
 enum xd_play_state {
-    XD_PLAYING, /* the picture moves */
-    XD_PAUSED,  /* it stands still because the user wants it to */
-    XD_WAITING, /* it would move if the bytes were here */
-    XD_SEEKING, /* the user has jumped elsewhere, and it does not move yet */
-    XD_ENDED    /* playing has ended */
+    XD_PLAYING, /* playback is running */
+    XD_PAUSED,  /* the user has paused playback */
+    XD_WAITING, /* playback waits because bytes are missing */
+    XD_SEEKING, /* the user has seeked, and playback has not resumed yet */
+    XD_ENDED    /* playback has ended */
 };
 
-/* The structs below are filled in by the library and may grow: the caller
- * sets struct_size first, and gets that many bytes. */
+/* The library fills in the structs below.  Later releases may add fields at
+ * their end.  Macros with the same names as the functions set struct_size
+ * before each call (see version.h), and the library never writes more than
+ * struct_size bytes. */
 
-/* A run of bytes; in an array of them the struct_size of the first is that of
- * all. */
+/* A range of bytes that readers can read without waiting. */
 struct xd_buffered {
     size_t struct_size;
     uint64_t begin, end; /* end is excluded */
 };
 
 /*
- * What a viewer suffered, in the terms of CTA-2066.  A stall is a time in which
- * the picture stood still for want of bytes: neither the start, nor a pause,
- * nor the time after a seek.  Times are in seconds.
+ * Statistics of a playback, in the terms of CTA-2066.  The library computes
+ * them from the calls of xd_reader_playhead().
  *
- * `least` is what the same viewer had suffered with a player that loses no
- * time: it begins, and goes on, as soon as the bytes are here.  How many stalls
- * that takes is up to the player: it may have a long one for many short ones.
+ * A stall is a period in which playback stops because bytes are missing.  The
+ * start-up delay, a pause and the wait after a seek are not stalls.
+ *
+ * Fields with `least` in their names say what the viewer would have experienced
+ * with an ideal player, which starts and resumes as soon as the next byte has
+ * arrived.  Compare the total times, not the number of stalls: a player may
+ * have one long stall instead of many short ones.
+ *
+ * Times are in seconds.
  */
 struct xd_playback {
     size_t struct_size;
-    double startup_s;       /* from the wish to play to the first picture; < 0:
-                                it was not seen yet */
-    double startup_least_s; /* until its first byte was here; < 0: it is not */
-    unsigned n_stalls;      /* one that lasts is counted */
-    double stall_s;         /* all together */
+    /* Seconds from the first call of xd_reader_read() or xd_reader_playhead()
+     * to the start of playback; negative until playback has started */
+    double startup_s;
+    /* startup_s of the ideal player, which starts when the first byte that
+     * playback needs has arrived; negative until then */
+    double startup_least_s;
+    /* number of stalls, including a stall that has not ended */
+    unsigned n_stalls;
+    double stall_s; /* total duration of all stalls */
     double stall_longest_s;
     double stall_least_s;
-    double stall_blocks_s; /* the same if a block must be here, all of it, when
-                              its first byte is shown (Plank and others) */
-    double played_s;       /* media time that was shown */
-    double watched_s;      /* start, play, stalls, waits after seeks */
+    /* Like stall_least_s, for a player that resumes only when the whole block
+     * that contains its next byte has arrived (Plank and others, 2003). */
+    double stall_blocks_s;
+    double played_s; /* seconds of media played */
+    /* total duration of start-up, playback, stalls and waits after seeks */
+    double watched_s;
     double rebuffer_ratio; /* stall_s / (stall_s + played_s) */
-    unsigned n_seeks;
-    double restart_s; /* waits after seeks, all together */
+    unsigned n_seeks;      /* number of waits after seeks */
+    double restart_s;      /* total duration of the waits after seeks */
     double restart_longest_s;
-    double quality;         /* ITU-T P.1203 stalling quality: 1 bad, 5 good */
-    double blocked_s;       /* in which read() waited; no stall: players read
-                                ahead */
-    double level_s;         /* media time that is here from the picture on */
-    double restart_least_s; /* of restart_s: until the first byte was here */
-    double rebuffer_least;  /* rebuffer_ratio, if stalls were the least */
-    uint64_t byte;          /* that xd_reader_playhead() said last */
-    bool is_stalled;        /* the picture stands still for want of bytes now */
+    /* Stalling quality of ITU-T P.1203: 1 is bad, 5 is good; 0 before
+     * playback */
+    double quality;
+    /* Total time for which xd_reader_read() and xd_reader_size() waited.  These
+     * waits are not stalls, because players read ahead. */
+    double blocked_s;
+    /* seconds of media buffered ahead of the playback position */
+    double level_s;
+    double restart_least_s; /* restart_s of the ideal player */
+    double rebuffer_least;  /* rebuffer_ratio computed with stall_least_s */
+    uint64_t byte;          /* byte reported by the last xd_reader_playhead() */
+    bool is_stalled;        /* true while playback is stalled */
 };
 
-/* One stall, or wait after a seek. */
+/* One stall, or one wait after a seek. */
 struct xd_stall {
     size_t struct_size;
-    double media_s; /* how much had been shown when it came */
-    double seconds;
+    double media_s; /* seconds of media played before the stall or wait began */
+    double seconds; /* duration of the stall or wait */
 };
 
-/* How full the store was: one of at most 1000 moments, evenly spread. */
+/* The amount of media buffered at one moment.  A playback has at most 1000 such
+ * samples, evenly spaced in time. */
 struct xd_level {
     size_t struct_size;
-    double at_s; /* since the wish to play */
+    /* seconds since the first call of xd_reader_read() or
+     * xd_reader_playhead() */
+    double at_s;
+    /* seconds of media buffered ahead of the playback position */
     double level_s;
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Prepare a source of file number `file` of `m`.  Touches neither disk nor
- * network, but for reading the file of the option depot-cache.  The download
- * starts with the first xd_reader_read(), or the first xd_reader_size() where
- * the manifest does not say the size, with a timeout of 0 too; what it cannot
- * start with, such as a file that it cannot make, is the error of that call.
- * Ownership: takes a reference to `m`, copies `o` (NULL: the defaults); *out
- *            has one reference, the caller's.
- * Blocks: no.  Errors: those of xd_download_new().
+ * Creates a source of file number `file` of `m`.  The first xd_reader_read()
+ * starts its download, even with a timeout of 0.  xd_reader_size() also starts
+ * it if the manifest does not state the size.  If the download cannot start,
+ * this first call returns the error.
+ *
+ * Ownership: *out has one reference, which the caller releases with
+ *            xd_source_unref().  The source takes a reference to `m`, and
+ *            copies `o` (NULL: the defaults).
+ * Blocks:    no.
+ * Errors:    the errors of xd_download_new(); INVAL also if the option keyring
+ *            or public-key is set.
  */
 XD_API XD_MUST_CHECK int xd_source_new(struct xd_source **out,
                                        struct xd_manifest *m, size_t file,
@@ -125,134 +204,214 @@ XD_API XD_MUST_CHECK int xd_source_new(struct xd_source **out,
                                        struct xd_error *err);
 
 /*
- * A source is counted: each of its readers has a reference of its own, so that
- * sources and readers may be released in any order.  The last unref(), or the
- * last xd_reader_free(), cancels the download and releases everything.
- * ref() returns its argument; unref(NULL) does nothing.
- * Blocks: ref() and an unref() that is not the last: no; the last one as
- *         xd_download_unref() does.
+ * xd_source_ref() takes another reference to a source and returns its argument.
+ * xd_source_unref() releases a reference; NULL does nothing.  Every reader
+ * holds a reference, so sources and readers can be released in any order.  The
+ * release of the last reference cancels the download and frees the source.
+ *
+ * Blocks: only for the last reference; then like xd_download_unref().
  */
 XD_API struct xd_source *xd_source_ref(struct xd_source *s);
 XD_API void xd_source_unref(struct xd_source *s);
 
 /*
- * The download behind it, for its progress, its depots, its records, and to
- * wait for or cancel; not to be started.  With `keep` its end is that of the
- * file; without, it ends when all of the file is here.
- * Ownership: it lives as long as the source, and longer for a caller that
- *            takes a reference: then the source lives as long as it.
+ * Returns the download of a source, to watch it, wait for it, pause it or
+ * cancel it.  Do not start it.  With the option `keep` the download ends when
+ * the file is complete and renamed.  Without `keep` it ends when all bytes have
+ * arrived.
+ *
+ * Ownership: the download lives as long as the source.  A caller that takes a
+ *            reference with xd_download_ref() keeps both alive.
  */
 XD_API struct xd_download *xd_source_download(struct xd_source *s);
 
-/* Which bytes are here now, ascending, for seek bars: the first n runs of them.
- * Returns how many runs there are.  With n = 0 `out` may be NULL.  Blocks:
- * no. */
+/*
+ * Lists the ranges of bytes that readers can read now, for a seek bar.  The
+ * first `n` ranges are stored in `out`, in ascending order.  Set the
+ * struct_size of the first element only; it applies to the whole array.  `out`
+ * may be NULL if `n` is 0.
+ * Returns: the number of ranges, which may be more than `n`.
+ * Blocks:  no.
+ */
 XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
                                  size_t n);
 
-/* The positions of its readers, without those that have not read yet: of the
- * first n.  Returns how many there are.  With n = 0 `out` may be NULL.  Blocks: no. */
+/*
+ * Lists the positions of up to `n` readers of the source, without readers that
+ * have not read yet.  `out` may be NULL if `n` is 0.
+ * Returns: the number of readers that have read, which may be more than `n`.
+ * Blocks:  no.
+ */
 XD_API size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n);
 
 /*
- * Whether its readers need nothing more to come: each has all that is wanted
- * ahead of it, and of one that is the rest of the file; or the file is complete.
- * Then a program may begin what its user plays next, with a reader of that
- * file's source, and takes nothing from this one.  A reader that has only looked
- * at the end of the file, as players do for an index, does not count as one that
- * has the rest.  Blocks: no.
+ * Returns true when the readers need nothing more from the network.  A program
+ * can then start to read the next file of a playlist without slowing this one
+ * down.
+ *
+ * The result is true when the file is complete.  It is also true when every
+ * reader has all bytes of its lookahead, and the lookahead of at least one
+ * reader reaches the end of the file.  A reader that has only read an index at
+ * the end of the file does not count.
+ *
+ * Blocks: no.
  */
 XD_API bool xd_source_has_rest(struct xd_source *s);
 
-/* A reader at byte 0, for which nothing is fetched before it reads.
- * Ownership: *out is the caller's, to release with xd_reader_free(); it holds a
- *            reference to `s`.
- * Blocks: no.  Errors: NOMEM. */
+/*
+ * Creates a reader at position 0.  The library fetches nothing for the reader
+ * before its first read.
+ * Ownership: the caller releases *out with xd_reader_free().  The reader holds
+ *            a reference to `s`.
+ * Blocks:    no.
+ * Errors:    NOMEM.
+ */
 XD_API XD_MUST_CHECK int xd_reader_new(struct xd_reader **out,
                                        struct xd_source *s,
                                        struct xd_error *err);
-/* NULL does nothing.  Blocks: no, but for the last one of a source that has no
- * other reference: see xd_source_unref(). */
+
+/*
+ * Releases a reader; NULL does nothing.
+ * Blocks: only if it held the last reference to its source; then like
+ *         xd_source_unref().
+ */
 XD_API void xd_reader_free(struct xd_reader *r);
 
 /*
- * The size, waiting at most timeout_ms (-1: for ever, 0: only look) where
- * neither the manifest nor a depot has stated it yet.
- * Errors: AGAIN, CANCELED (interrupt), and what ended the source.
+ * Returns the size of the file in bytes; with the option `range`, the size of
+ * that range.
+ * Blocks: at most `timeout_ms` milliseconds (-1: without limit; 0: not at all),
+ *         if neither the manifest nor a depot has stated the size yet.
+ * Errors:
+ * - AGAIN: the timeout has elapsed.
+ * - CANCELED: xd_reader_interrupt() was called.
+ * - The code that ended the download: see xd_download_wait().
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
                                             int timeout_ms);
 
 /*
- * Copy up to `len` bytes at the position into `buf` and move past them.
- * Returns how many, at least 1; 0 at the end of the file and only there (or if
- * len is 0); else a negative code, which belongs to this position: a seek
- * elsewhere may help.  At the end of the file a read waits for the final
- * verification, for two seconds at most where only other depots can prove it.
- * Blocks: while no byte is here, at most timeout_ms (-1: for ever, 0: not).
- * Errors: AGAIN, CANCELED (interrupt), INVAL (a position that turned out to lie
- *         behind the end), NOREPLICA, CORRUPT, IO, NOMEM, and what ended the
- *         source.
+ * Reads up to `len` bytes at the position of the reader and moves it forward.
+ *
+ * Returns: the number of bytes, at least 1; 0 only at the end of the file, or
+ *          if `len` is 0; or a negative error code.
+ * Blocks:  until at least one byte is available, but at most `timeout_ms`
+ *          milliseconds (-1: without limit; 0: not at all).  At the end of the
+ *          file it waits for the verification of the file.  If only other
+ *          depots can confirm the bytes, this wait is at most two seconds.
+ * Errors:
+ * - AGAIN: the timeout has elapsed.
+ * - CANCELED: xd_reader_interrupt() or xd_cancel_trigger() was called.
+ * - NOREPLICA: no depot can deliver the bytes at this position.  A seek to
+ *   another position may help.
+ * - CORRUPT: bytes that this reader has read earlier are wrong.  To continue,
+ *   call xd_reader_seek().
+ * - INVAL: the position is after the end of the file.  xd_reader_seek() could
+ *   not detect this, because the size was not known yet.
+ * - IO, NOMEM.
+ * - The code that ended the download: see xd_download_wait().
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_read(struct xd_reader *r, void *buf,
                                             size_t len, int timeout_ms);
 
 /*
- * Move to byte `to`; the size itself is allowed.  Returns the position.
- * Blocks: no.  Errors: INVAL, beyond the size where that is known.
+ * Moves the reader to position `to`, which may equal the size of the file.  It
+ * also clears the CORRUPT state of the reader.
+ * Returns: the new position, or a negative error code.
+ * Blocks:  no.
+ * Errors:  INVAL: `to` is after the end of the file.  If the size is not known
+ *          yet, the next read reports this error.
  */
 XD_API XD_MUST_CHECK int64_t xd_reader_seek(struct xd_reader *r, uint64_t to);
 
 /*
- * Have `function` called when the call that returned AGAIN, a read or a size,
- * may now have another result; until the next AGAIN it is called once.  At
- * first it is called at once.  Ownership and Blocks: as
- * xd_download_set_wakeup().
+ * Sets a callback for programs with an event loop.  After a read or size call
+ * has returned AGAIN, `function` is called once, as soon as another call may
+ * have a different result.  xd_reader_set_wakeup() also calls `function` once
+ * before it returns.
+ * Ownership: `user` must stay valid until another function, or NULL, is set, or
+ *            the reader is freed.
+ * Blocks:    while a call of the previous function is running.
  */
 XD_API void xd_reader_set_wakeup(struct xd_reader *r, xd_wakeup_fn *function,
                                  void *user);
 
 /*
- * A descriptor for poll(), on POSIX: readable unless the last read or size
- * returned AGAIN and would do so again.  Read without waiting until AGAIN
- * comes, then poll.
- * Ownership: the reader's: not to be read, written or closed; it lives as long
- *            as the reader.
- * Returns the descriptor.  Errors: NOMEM.  Blocks: no.
+ * Returns a descriptor for poll(), on POSIX systems.  It is readable unless the
+ * last read or size call returned AGAIN and a new call would return AGAIN, too.
+ * Read with a timeout of 0 until AGAIN is returned, then poll.
+ * Ownership: the reader owns it.  Do not read, write or close it.  It lives as
+ *            long as the reader.
+ * Returns:   the descriptor, or a negative error code.
+ * Errors:    NOMEM.
+ * Blocks:    no.
  */
 XD_API XD_MUST_CHECK int xd_reader_descriptor(struct xd_reader *r,
                                               struct xd_error *err);
 
+/* Returns the position of the next byte to read.  Blocks: no. */
 XD_API uint64_t xd_reader_position(struct xd_reader *r);
 
-/* on: the read or size that waits, and all later ones, return CANCELED at once,
- * until off.  Blocks: no. */
+/*
+ * Interrupts a reader from any thread.  While `on` is true, its read and size
+ * calls return CANCELED at once, including a call that is already waiting.
+ * Other readers and the download are not affected.
+ * Blocks: no.
+ */
 XD_API void xd_reader_interrupt(struct xd_reader *r, bool on);
 
-/* Why the last read, size or seek failed; code XD_OK if it did not. */
+/* Reports why the last read, size or seek call failed; code XD_OK if it
+ * succeeded.  Blocks: no. */
 XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
 
 /*
- * What a player knows and the library cannot: which byte is on the screen, how
- * fast bytes are consumed, and whether the picture moves.  Stalls are counted
- * from this, what is needed first is fetched first, and a `lookahead` in
- * seconds is reckoned by it.  To be said at every change of state, and now and
- * then between; bytes_per_s <= 0: as before.  A reader that reads nothing may
- * say it for others.
+ * Reports the state of the player: the position in the file that is being
+ * played, the number of bytes consumed per second of playback (<= 0:
+ * unchanged), and what the player is doing.  Call it at every change of state,
+ * and about once a second during playback.
+ *
+ * The library needs this to fetch the most urgent bytes first, to convert a
+ * `lookahead` given in seconds, and for the statistics of xd_reader_playback().
+ * If a player has several readers, one reader can report for the player.
+ *
  * Blocks: no.
  */
 XD_API void xd_reader_playhead(struct xd_reader *r, uint64_t byte,
                                double bytes_per_s, enum xd_play_state state);
 
-/* What became of it.  Blocks: no. */
+/* Reports the statistics of the playback so far.  Blocks: no. */
 XD_API void xd_reader_playback(struct xd_reader *r, struct xd_playback *out);
 
-/* The i-th stall, wait after a seek, or level; 0, or INVAL past the last.
- * Stalls and waits beyond 4096 are counted, but not listed. */
+/*
+ * List the stalls, the waits after seeks, and the buffer levels of the
+ * playback.  Only the first 4096 stalls and 4096 waits are listed;
+ * xd_reader_playback() counts all of them.
+ * Returns: 0, or INVAL if `i` is out of range.
+ * Blocks:  no.
+ */
 XD_API int xd_reader_stall(struct xd_reader *r, size_t i, struct xd_stall *out);
 XD_API int xd_reader_restart(struct xd_reader *r, size_t i,
                              struct xd_stall *out);
 XD_API int xd_reader_level(struct xd_reader *r, size_t i, struct xd_level *out);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_playback)
+XD_FILLS(xd_stall)
+XD_FILLS(xd_level)
+#define xd_reader_playback(r, out) xd_reader_playback(r, xd_playback_sized(out))
+#define xd_reader_stall(r, i, out) xd_reader_stall(r, i, xd_stall_sized(out))
+#define xd_reader_restart(r, i, out) \
+    xd_reader_restart(r, i, xd_stall_sized(out))
+#define xd_reader_level(r, i, out) xd_reader_level(r, i, xd_level_sized(out))
+static inline size_t xd_source_buffered_sized(struct xd_source *s,
+                                              struct xd_buffered *out, size_t n)
+{
+    if (n > 0)
+        out->struct_size = sizeof *out;
+    return xd_source_buffered(s, out, n);
+}
+#define xd_source_buffered(s, out, n) xd_source_buffered_sized(s, out, n)
+#endif
 
 XD_END_DECLS
 

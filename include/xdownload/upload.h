@@ -1,32 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An upload places copies of a file on stores, and writes the manifest that names
- * them.
+ * Upload copies of a file to servers, and write a manifest that lists the
+ * copies.
  *
- *     new -> start -> running -> done | failed | canceled -> free
+ *     #include <stdio.h>
+ *     #include <xdownload/xdownload.h>
  *
- * The file is cut into extents, each an object of its own; no store gets two
- * copies of one.  What is on a store was read back, as to its size and a sample,
- * before it counts.
+ *     int publish(const char *path, struct xd_error *err)
+ *     {
+ *         const char *stores[] = {"https://a.example/pub/", "s3://bucket/pub"};
+ *         const struct xd_upload_wish wish = {XD_SIZED(struct xd_upload_wish),
+ *                                             .stores = stores,
+ *                                             .n_stores = 2,
+ *                                             .manifest = "disk.iso.meta4"};
+ *         struct xd_upload *u;
+ *         int rc = xd_upload_new(&u, path, &wish, NULL, err);
  *
- * In place of copies bytes may get parity (`code`): the extents are then shards, of
- * which no host gets two of one stripe (xdownload-manifest(5)).
+ *         if (rc < 0)
+ *             return rc;
+ *         rc = xd_upload_start(u, err);
+ *         if (rc == 0)
+ *             rc = xd_upload_wait(u, -1, err);
+ *         printf("secrets are in %s\n", xd_upload_private_path(u));
+ *         xd_upload_free(u);
+ *         return rc;
+ *     }
  *
- * Two manifests are written, each under a temporary name that is then exchanged:
- * the one to hand out, once every byte has a copy, and a private one beside it
- * (xd_upload_private_path()), from the first extent on.  That one has the secrets
- * by which the copies are managed, and until the end what is needed to go on: an
- * upload that was interrupted continues when the same one is started again, and
- * sends at most one extent to each store a second time.
+ * A store is a place that takes uploads:
+ * - "https://HOST/DIR/": a directory of a web server that allows PUT;
+ * - "s3://BUCKET/PREFIX": a bucket, with the options s3-*;
+ * - "ibp://HOST:PORT": an IBP depot.
  *
- * A store is a folder of a web server that takes PUT ("https://HOST/DIR/"), a
- * bucket ("s3://BUCKET/PREFIX", with the options s3-*) or an IBP depot
- * ("ibp://HOST:PORT").  Objects have random names; none that is there is
- * overwritten.  The options user and others send credentials only to hosts that
- * auth-host names.
+ * How it works:
+ * - The file is cut into extents.  Each copy of an extent is a separate object
+ *   with a random name.  Existing objects are never overwritten.  No store gets
+ *   two copies of one extent.
+ * - An object counts as uploaded only after its size and a sample of its bytes
+ *   have been read back and compared.
+ * - Instead of copies, an upload can make parity (`code`).  Then the extents
+ *   are shards, and no host gets two shards of one stripe.  See struct
+ *   xd_stripe.
  *
- * Threads: every function here may be called from any thread at any time, as
- *          long as the upload lives.
+ * The upload writes two manifests.  It replaces them atomically whenever they
+ * change:
+ * - The public manifest is for everybody who downloads the file.  It is written
+ *   as soon as every byte has a copy.
+ * - The private manifest is in the same directory (xd_upload_private_path()).
+ *   It exists from the first extent on, and holds the secrets that are needed
+ *   to renew or remove the copies.  Keep it.
+ *
+ * If an upload is interrupted, create and start it again with the same
+ * arguments.  The new upload resumes the old one, and sends at most two extents
+ * to each store a second time.
+ *
+ * Credentials are sent only to the hosts that the option auth-host lists.
+ *
+ * Functions that can fail return 0 or a negative error code (error.h).
+ *
+ * Threads: any thread may call all functions here at any time, as long as the
+ *          upload exists.
  */
 #ifndef XDOWNLOAD_UPLOAD_H
 #define XDOWNLOAD_UPLOAD_H
@@ -40,106 +72,138 @@
 
 struct xd_upload;
 
-/* What is wanted.  The caller sets struct_size; zeros and NULL are the
- * defaults.  Everything is copied. */
+/* What to upload, and to which stores.  XD_SIZED sets struct_size; the caller
+ * leaves other fields at 0 or NULL for their defaults.  The upload copies
+ * everything. */
 struct xd_upload_wish {
     size_t struct_size;
-    const char *const *stores; /* URLs */
+    const char *const *stores; /* URLs of the stores */
     size_t n_stores;
-    const char *manifest; /* the path of the one to hand out */
-    const char
-        *format;     /* "exnode" or "metalink"; NULL: by the end of that path,
-                           ".meta4", ".metalink" or any other */
-    unsigned copies; /* of each byte; 0: one on each store, or one with
-                        `stripes` */
-    bool stripes; /* extents go to whichever store is free, so that all end at
-                     the same time; else the first stores get whole copies, and
-                     others take the place of those that fail */
-    uint64_t extent_bytes; /* 0: 256 MiB, or with `stripes` about 32 for each
-                              store, but 1 MiB at least */
-    uint64_t
-        presign_s; /* the URLs in the manifest are presigned for so long, by
-                           stores that can (S3): anybody can read by them, though
-                           the bucket is private; 0: they are plain */
-    uint64_t
-        lifetime_s;   /* of objects on stores that let them expire; 0: as long
-                            as the store allows, a day at most */
-    const char *code; /* "K+M": of each K shards of data M shards of parity are
-                         computed, all of which lie on different hosts: any M of
-                         them may be lost.  extent_bytes is the length of a shard
-                         then (0: 1 MiB, or as fits the file), and `copies` is 0.
-                         NULL: there is no parity */
+    const char *manifest; /* path of the public manifest */
+    /* "exnode" or "metalink".  NULL: a Metalink if the path ends in ".meta4" or
+     * ".metalink", else an exNode. */
+    const char *format;
+    /* Number of copies of each byte.  0: one copy on each store, or a single
+     * copy with `stripes`. */
+    unsigned copies;
+    /* True: each extent goes to the next free store, so that all stores finish
+     * at the same time.  False: the first stores get whole copies, and the
+     * other stores are used only to replace stores that fail. */
+    bool stripes;
+    /* Length of an extent in bytes.  0: the library chooses the length:
+     * - 256 MiB for an exNode;
+     * - with `stripes`, about 32 extents for each store, at least 1 MiB long;
+     * - for a Metalink, the whole file.
+     * Extents are shortened so that each piece is within one extent.  Shards
+     * are shortened so that all stripes have the same length.  If the pieces of
+     * the manifest are longer than extent_bytes, each extent is one piece. */
+    uint64_t extent_bytes;
+    /* Seconds until the presigned URLs in the manifest expire, on stores that
+     * can presign (S3).  Anybody who has a presigned URL can read the object,
+     * even in a private bucket.  0: plain URLs. */
+    uint64_t presign_s;
+    /* Lifetime of objects in seconds, on stores that let them expire.  0: the
+     * longest lifetime that the store allows, but at most one day. */
+    uint64_t lifetime_s;
+    /* "K+M" makes M parity shards for every K data shards.  All K+M shards go
+     * to different hosts.  Any M of the K+M shards may be lost.  extent_bytes
+     * is the length of a shard (0: about 1 MiB, chosen to suit the file), and
+     * `copies` must be 0.  NULL: no parity. */
+    const char *code;
 };
 
-/* The structs below are filled in by the library and may grow: the caller
- * sets struct_size first, and gets that many bytes. */
+/* The library fills in the structs below.  Later releases may add fields at
+ * their end.  Macros with the same names as the functions set struct_size
+ * before each call (see version.h), and the library never writes more than
+ * struct_size bytes. */
 
+/* Progress of an upload. */
 struct xd_upload_progress {
     size_t struct_size;
-    uint64_t bytes_total;   /* of all copies that are wanted */
-    uint64_t bytes_done;    /* of them, on stores and read back */
-    uint64_t bytes_resumed; /* of these, those of an earlier run */
-    uint64_t bytes_sent;    /* by this one, those that were sent again too */
-    double seconds;         /* since start() */
-    double bytes_per_s;     /* of bytes_sent, over the last few seconds */
-    uint64_t file_bytes;    /* of the file */
-    size_t n_extents;
-    unsigned copies;          /* of each that are wanted */
-    size_t n_missing;         /* copies of extents that are not there yet */
-    uint64_t bytes_under_way; /* of these: sent so far, and not counted above */
-    unsigned code_k;          /* as `code` of the wish; 0: there is no parity */
-    unsigned code_m;          /* likewise */
-    uint64_t parity_bytes;    /* of bytes_total; its shards are extents above */
+    uint64_t bytes_total; /* bytes of all requested copies and of parity */
+    uint64_t bytes_done;  /* bytes uploaded and read back */
+    /* bytes that an earlier, interrupted upload sent; included in bytes_done */
+    uint64_t bytes_resumed;
+    /* bytes sent by this upload, including bytes sent again */
+    uint64_t bytes_sent;
+    /* seconds from xd_upload_start() until now, or until the end */
+    double seconds;
+    double bytes_per_s;  /* bytes sent per second, averaged over the last 4 s */
+    uint64_t file_bytes; /* bytes of the file */
+    size_t n_extents;    /* number of extents, or of shards */
+    unsigned copies;     /* number of requested copies of each extent */
+    size_t n_missing;    /* number of copies of extents that are not complete */
+    /* bytes already sent for incomplete copies; not included in bytes_done */
+    uint64_t bytes_under_way;
+    unsigned code_k;       /* K of the code; 0: there is no parity */
+    unsigned code_m;       /* M of the code */
+    uint64_t parity_bytes; /* bytes of parity; included in bytes_total */
 };
 
 enum xd_store_state {
-    XD_STORE_IDLE, /* nothing for it to do, or not asked yet */
-    XD_STORE_BUSY,
-    XD_STORE_PAUSED, /* failed a moment ago, will be tried again */
-    XD_STORE_FAILED  /* given up in this run: see last_error */
+    XD_STORE_IDLE,   /* nothing to do, or not contacted yet */
+    XD_STORE_BUSY,   /* an object is being sent or read back */
+    XD_STORE_PAUSED, /* failed a moment ago; a retry follows */
+    XD_STORE_FAILED  /* given up for the rest of the upload: see last_error */
 };
 
+/* Statistics of one store. */
 struct xd_store_stats {
     size_t struct_size;
-    const char *url; /* without secrets; lives as long as the upload */
+    const char *url; /* without secrets; it lives as long as the upload */
     enum xd_store_state state;
-    uint64_t bytes;      /* on it, and read back */
-    uint64_t bytes_sent; /* by this run */
-    size_t extents;      /* on it */
+    uint64_t bytes;      /* bytes uploaded and read back */
+    uint64_t bytes_sent; /* bytes sent by this upload */
+    size_t extents;      /* number of extents uploaded and read back */
     unsigned failures;
-    double bytes_per_s;         /* sent, over the last few seconds */
-    struct xd_error last_error; /* code XD_OK if there was none */
-    uint64_t
-        bytes_under_way; /* of extents that are not on it yet: sent so far */
+    double bytes_per_s; /* bytes sent per second, averaged over the last 4 s */
+    struct xd_error last_error; /* code XD_OK if nothing has failed */
+    uint64_t bytes_under_way;   /* bytes already sent for incomplete extents */
 };
 
-/* One object that was sent, or not: for -v, reports and traces. */
+/* One finished attempt to upload an object. */
 struct xd_upload_record {
     size_t struct_size;
-    unsigned store;      /* index for xd_upload_store() */
-    uint64_t begin, end; /* bytes of the file */
-    double start_s;      /* since the start of the upload */
-    double end_s;        /* likewise: read back, or failed */
-    enum xd_code code;   /* 0, or why it failed */
-    unsigned shard;      /* of parity: its number in the stripe of those bytes;
-                            else 0 */
+    unsigned store; /* index for xd_upload_store() */
+    /* range in the file; for a parity shard, the range of its stripe; `end` is
+     * excluded */
+    uint64_t begin, end;
+    double start_s; /* seconds since xd_upload_start() */
+    /* time at which the object was read back, or at which the attempt failed;
+     * in seconds since xd_upload_start() */
+    double end_s;
+    enum xd_code code; /* XD_OK, or the code of the failure */
+    unsigned shard;    /* number of the parity shard in its stripe, else 0 */
 };
 
 XD_BEGIN_DECLS
 
 /*
- * Prepare the upload of the regular file at `path`.  Sends nothing, and writes
- * only a file beside the manifest that keeps other uploads from it.
- * Ownership: *out is the caller's, to release with xd_upload_free(); copies
- *            `wish` and `o` (NULL: the defaults).
- * Blocks:    on the disk.
- * Errors:    INVAL (no store, URLs that no store presigns for so long, one twice, more copies than stores, an URL that is
- *            none of a store; a code that is none, is given with `copies` or for a
- *            Metalink, or needs more hosts than the stores are on), IO (the file cannot be read; a manifest is there
- *            already, and the option force does not replace it; another upload
- *            writes it), MANIFEST (what
- *            is there of an earlier upload cannot be understood), STATE (that
- *            was of another file or with another code, or this one has changed since), NOMEM.
+ * Creates an upload of the regular file at `path`.  It sends nothing yet.  It
+ * creates a lock file beside the manifest, MANIFEST.lock, so that no other
+ * upload writes the same manifest.
+ *
+ * With the option force, an existing manifest is replaced.  The objects of the
+ * old upload stay on their stores, so the old private manifest, which lists
+ * them, is saved under another name.  A log line states the name.
+ *
+ * Ownership: the caller releases *out with xd_upload_free().  `wish` and `o`
+ *            (NULL: the defaults) are copied.
+ * Blocks:    on disk I/O.
+ * Errors:
+ * - INVAL: there is no store or no manifest path, a URL is not a store, or a
+ *   store is listed twice.
+ * - INVAL: there are more copies than stores, or presign_s is too long for a
+ *   store.
+ * - INVAL: `code` is wrong, is used together with `copies` or a Metalink, or
+ *   needs more hosts than the stores have.
+ * - INVAL: the manifest would be longer than 64 MiB; use longer extents.
+ * - IO: the file cannot be read, the manifest exists and the option force is
+ *   not set, or another upload is writing it.
+ * - MANIFEST: the private manifest of an earlier upload cannot be understood.
+ * - STATE: an earlier upload with this manifest was of another file or had
+ *   another code, or the file has changed since.
+ * - NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
                                        const struct xd_upload_wish *wish,
@@ -147,15 +211,23 @@ XD_API XD_MUST_CHECK int xd_upload_new(struct xd_upload **out, const char *path,
                                        struct xd_error *err);
 
 /*
- * The same for more copies of a file that a manifest names (wish->manifest, which is
- * changed), from the replicas that there are: one on each store, or as `copies` and
- * `stripes` say.  A store that has a copy of some bytes already gets no other.
- * With `code` it gets no copies, but parity, or what it lacks of that: of each stripe on
- * hosts that have no other shard of it, and are not the only ones to have some of its
- * bytes.
- * Errors: as above, but: IO (there is no such manifest), STATE (a put or a heal of it,
- * or its parity, is not complete), INVAL also where it describes several files, MANIFEST
- * where it does not say the size.
+ * Creates an upload that adds copies to the existing manifest wish->manifest.
+ * It reads the bytes from the existing replicas.
+ *
+ * - By default each store gets one copy.  wish->copies and wish->stripes change
+ *   this.
+ * - No store gets a second copy of bytes that it already has.
+ * - With `code`, the upload adds parity instead of copies, or completes it.
+ *   The host of a parity shard must have no other shard of the stripe, and must
+ *   not be the only host with some of the bytes of the stripe.
+ *
+ * Ownership, Blocks: as for xd_upload_new().
+ * Errors: as for xd_upload_new(), except:
+ * - IO: there is no such manifest.
+ * - INVAL: the manifest describes several files.
+ * - MANIFEST: the manifest does not state the size of the file.
+ * - STATE: an upload or a heal of the manifest is not complete, or the manifest
+ *   already has all parity, or has parity with another code.
  */
 XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
                                               const struct xd_upload_wish *wish,
@@ -163,14 +235,21 @@ XD_API XD_MUST_CHECK int xd_upload_new_copies(struct xd_upload **out,
                                               struct xd_error *err);
 
 /*
- * The same in place of the replicas that `audit` has found to be unusable, of as
- * many bytes as another depot has a good copy of; those leave the manifest once they
- * are replaced.  `copies` and `stripes` of the wish do not matter: each extent goes
- * to whichever store is free.  An extent that no replica has right as a whole stays as
- * it is.  One that was broken off goes on, also where nothing is bad any
- * more; copies that an addition has made until it was broken off stay.
- * Ownership: `audit`, which was of xd_upload_manifest(), need not outlive the call.
- * Errors:    also STATE (the manifest has changed since).
+ * Creates an upload that replaces the bad replicas of an audit (audit.h).  It
+ * copies the bytes from a good replica, or computes the parity shard again, and
+ * then removes the bad replica from the manifest.
+ *
+ * - Each extent goes to the next free store.  wish->copies and wish->stripes
+ *   are ignored.
+ * - An extent is not changed if it has no replica that is completely good.
+ * - An interrupted heal is resumed, even if nothing is bad any more.
+ *
+ * The audit must have tested a manifest that xd_upload_manifest() returned.
+ *
+ * Ownership, Blocks: as for xd_upload_new().  The audit may be freed after the
+ *                    call.
+ * Errors:    as for xd_upload_new_copies(); STATE also if the manifest has
+ *            changed since the audit.
  */
 struct xd_audit;
 XD_API XD_MUST_CHECK int xd_upload_new_heal(struct xd_upload **out,
@@ -179,27 +258,42 @@ XD_API XD_MUST_CHECK int xd_upload_new_heal(struct xd_upload **out,
                                             const struct xd_options *o,
                                             struct xd_error *err);
 
-/* Whether a heal of the manifest at `path` was broken off, with which new_heal() goes on:
- * nothing else may change the manifest before.  Blocks: on the disk. */
+/*
+ * Returns true if a heal of the manifest at `path` was interrupted.
+ * xd_upload_new_heal() resumes it.  Until then, all other changes of the
+ * manifest fail.
+ * Blocks: on disk I/O.
+ */
 XD_API bool xd_upload_has_heal(const char *path);
 
-/* The manifest that an upload of `path` goes on from: the private one beside it, if
- * that is there and only the user's, else `path` itself.
- * Ownership: *out is the caller's, to release with xd_manifest_unref().
- * Errors:    IO, MANIFEST, NOMEM. */
+/*
+ * Reads the manifest for xd_upload_new_copies() and xd_upload_new_heal().  This
+ * is the private manifest in the directory of `path` if it exists and other
+ * users cannot access it; otherwise it is the manifest at `path`.
+ * Ownership: the caller releases *out with xd_manifest_unref().
+ * Blocks:    on disk I/O.
+ * Errors:    IO, MANIFEST, NOMEM; STATE if the two manifests describe different
+ *            files.
+ */
 XD_API XD_MUST_CHECK int xd_upload_manifest(struct xd_manifest **out,
                                             const char *path,
                                             struct xd_error *err);
 
 /*
- * `m`, of the file whose manifest is at `path`, as its user may read it: of objects in
- * S3 that the private manifest beside `path` records, and that are at the endpoint
- * of the options s3-* or of the environment, the URLs are presigned with the user's
- * credentials, for twelve hours.  Replicas are numbered as before.  Such URLs are
- * secrets: nothing is to be written of them.
- * Ownership: *out is the caller's, to release with xd_manifest_unref(); it may be
- *            `m` itself.  `o` may be NULL: the defaults.
- * Blocks:    on the disk.
+ * Makes the replicas in private S3 buckets readable for the user, for example
+ * for an audit.  `m` is a manifest of the file whose public manifest is at
+ * `path`.
+ *
+ * The result has presigned URLs for the objects in the private manifest that
+ * are at the S3 endpoint of the options or the environment.  They are signed
+ * with the user's credentials and expire after twelve hours.  Replicas keep
+ * their numbers.
+ *
+ * Presigned URLs are secrets: do not write the result to a file.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  *out may be
+ *            `m` itself.  `o` may be NULL for the defaults.
+ * Blocks:    on disk I/O.
  * Errors:    NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_upload_readable(struct xd_manifest **out,
@@ -209,49 +303,77 @@ XD_API XD_MUST_CHECK int xd_upload_readable(struct xd_manifest **out,
                                             struct xd_error *err);
 
 /*
- * Start its threads.  Errors: NOMEM, IO (a file that the options name), STATE
- * (started before).
+ * Starts the upload.
+ * Errors: STATE (started before), IO (a file named in the options cannot be
+ *         read), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_upload_start(struct xd_upload *u,
                                          struct xd_error *err);
 
 /*
- * Wait for the end, at most timeout_ms (-1: for ever, 0: only look).
- * Returns 0 when all copies are there, AGAIN while it is still running, else the
- * code that ended it, the same at every call: NET (a store failed, and no other
- * can take its place: what is there stays, and is in the private manifest), IO
- * (the file has changed, or a manifest cannot be written), CANCELED, TIMEOUT,
- * NOMEM; STATE before start().
+ * Waits for the end of the upload, at most `timeout_ms` milliseconds.  -1 waits
+ * without limit, and 0 returns at once.
+ * Returns: 0 when all copies are complete, AGAIN while the upload is running,
+ *          or the code that ended it.  After the end, every call returns the
+ *          same code.
+ * Errors:
+ * - NET: a store failed and no other store can replace it.  The private
+ *   manifest lists the copies that are complete.
+ * - IO: the file has changed, or a manifest cannot be written.
+ * - CANCELED, TIMEOUT, NOMEM; STATE if the upload was not started.
+ *
+ * Treat every other negative code like these: the upload has ended.
  */
 XD_API XD_MUST_CHECK int xd_upload_wait(struct xd_upload *u, int timeout_ms,
                                         struct xd_error *err);
 
-/* Ask it to stop.  Blocks: no; wait() then returns CANCELED, soon. */
+/* Asks the upload to stop.  xd_upload_wait() then returns CANCELED soon.
+ * Blocks: no. */
 XD_API void xd_upload_cancel(struct xd_upload *u);
 
-/* How far it is.  Blocks: no. */
+/* Reports the progress of the upload.  Blocks: no. */
 XD_API void xd_upload_progress(struct xd_upload *u,
                                struct xd_upload_progress *out);
 
-/* The i-th store, in the order of the wish; 0, or INVAL past the last.
+/* Reports the statistics of store number `i`, in the order of wish->stores.
+ * Returns 0, or INVAL if `i` is out of range.
  * Blocks: no. */
 XD_API int xd_upload_store(struct xd_upload *u, size_t i,
                            struct xd_store_stats *out);
 
-/* The next record of a queue of 4096, of which the oldest is lost when it is
- * full; false when there is none now.  Kept only if the option `records` is set.
- * Blocks: no. */
+/*
+ * Removes the oldest record from the queue and copies it to *out.  Records are
+ * kept only if the option records is set.  The queue holds 4096 records.  When
+ * it is full, the oldest record is lost.
+ * Returns: false if there is no record now.
+ * Blocks:  no.
+ */
 XD_API bool xd_upload_next_record(struct xd_upload *u,
                                   struct xd_upload_record *out);
 
-/* Where its private manifest is: that of the wish with ".private" before its
- * ending, which is ".xnd".  Lives as long as the upload. */
+/* Returns the path of the private manifest: the path of the public manifest
+ * with ".private.xnd" in place of its ending.  It lives as long as the
+ * upload. */
 XD_API const char *xd_upload_private_path(const struct xd_upload *u);
 
-/* Cancels it, joins its threads and releases it; NULL does nothing.  What was
- * placed stays, and is in the private manifest.
- * Blocks: less than a second, as xd_download_unref() does. */
+/*
+ * Cancels the upload, joins its threads and frees it; NULL does nothing.
+ * Complete copies stay on their stores and in the private manifest.
+ * Blocks: for less than a second, like the last xd_download_unref().
+ */
 XD_API void xd_upload_free(struct xd_upload *u);
+
+#ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_upload_progress)
+XD_FILLS(xd_store_stats)
+XD_FILLS(xd_upload_record)
+#define xd_upload_progress(u, out) \
+    xd_upload_progress(u, xd_upload_progress_sized(out))
+#define xd_upload_store(u, i, out) \
+    xd_upload_store(u, i, xd_store_stats_sized(out))
+#define xd_upload_next_record(u, out) \
+    xd_upload_next_record(u, xd_upload_record_sized(out))
+#endif
 
 XD_END_DECLS
 

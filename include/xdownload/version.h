@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The version of the library, and macros that the other headers use.
+ */
 #ifndef XDOWNLOAD_VERSION_H
 #define XDOWNLOAD_VERSION_H
 
@@ -6,11 +9,17 @@
 #define XD_VERSION_MINOR 1
 #define XD_VERSION_PATCH 0
 
-/* 0xMMmmpp; later releases compare greater. */
+/* XD_VERSION_NUMBER is the version of these headers as one number, 0xMMmmpp:
+ * major, minor, patch. */
 #define XD_VERSION_NUMBER \
     (XD_VERSION_MAJOR << 16 | XD_VERSION_MINOR << 8 | XD_VERSION_PATCH)
 
-/* XD_API marks what the shared library exports; everything else is hidden. */
+/*
+ * Macros for declarations:
+ * - XD_API: the shared library exports the function.
+ * - XD_MUST_CHECK: the compiler warns if the result is ignored.
+ * - XD_PRINTF: the compiler checks the arguments against the format.
+ */
 #if defined(__GNUC__) || defined(__clang__)
 #define XD_API __attribute__((visibility("default")))
 #define XD_MUST_CHECK __attribute__((warn_unused_result))
@@ -20,6 +29,35 @@
 #define XD_MUST_CHECK
 #define XD_PRINTF(f, a)
 #endif
+
+/*
+ * Structs whose first field is struct_size may grow in later releases.
+ * struct_size tells the library which fields the program was compiled with.  A
+ * program usually does not set it by hand:
+ * - If a function fills in a struct, a macro with the same name as the function
+ *   sets struct_size.
+ * - In a struct that the program fills in, XD_SIZED sets struct_size: `struct
+ *   xd_replica r = {XD_SIZED(struct xd_replica), .url = url};`.  Without
+ *   XD_SIZED, the function that gets the struct fails with INVAL.
+ *
+ * If a program defines XD_SIZES_BY_HAND, the macros for functions do not exist,
+ * and the program must set struct_size before each call.
+ */
+#ifdef __cplusplus
+#define XD_SIZED(type) sizeof(type)
+#else
+#define XD_SIZED(type) .struct_size = sizeof(type)
+#endif
+
+/* Defines the inline function with which the macros for functions set
+ * struct_size. */
+#define XD_FILLS(name)                                        \
+    static inline struct name *name##_sized(struct name *out) \
+    {                                                         \
+        if (out)                                              \
+            out->struct_size = sizeof *out;                   \
+        return out;                                           \
+    }
 
 #ifdef __cplusplus
 #define XD_BEGIN_DECLS extern "C" {
@@ -31,13 +69,22 @@
 
 XD_BEGIN_DECLS
 /*
- * Version of the library in memory, which may be newer than these headers;
- * the same as text, "0.1.0"; and what it stands on, "libcurl/7.88.1 ...".
- * Threads: any.  Strings live for ever.
+ * Returns the version of the library that the program runs with, in the format
+ * of XD_VERSION_NUMBER.  That library may be newer than these headers.
+ * Threads: any.
  */
 XD_API unsigned xd_version_number(void);
+
+/*
+ * xd_version() returns the version as text, such as "0.1.0".
+ * xd_version_libcurl() returns the versions of libcurl and of the libraries
+ * that libcurl uses, such as "libcurl/7.88.1 OpenSSL/3.0.15".
+ * Threads: any.
+ * Ownership: the strings are static.
+ */
 XD_API const char *xd_version(void);
 XD_API const char *xd_version_libcurl(void);
+
 XD_END_DECLS
 
 #endif

@@ -1,29 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libxdownload: download files that are kept in many copies on many depots.
+ * libxdownload downloads a file from many servers at once.
  *
- *   xd_fetch()       one call, one file                       <download.h>
- *   xd_download_*    the same with progress, cancel, records  <download.h>
- *   xd_source_*      a file that is read while it arrives     <stream.h>
- *   xd_reader_*      a position in it                         <stream.h>
- *   xd_simulate()    the same in virtual time                 <simulate.h>
- *   xd_playback_*    what a player would have had of it       <playback.h>
- *   xd_manifest_*    what to fetch and where copies lie       <manifest.h>
- *   xd_checksums_*   checksums beside a manifest              <checksums.h>
- *   xd_manifest_sign()  that a key has signed the file       <signature.h>
- *   xd_inspect()     what a URL leads to                      <inspect.h>
- *   xd_audit_*       whether depots still hold what it says    <audit.h>
- *   xd_manifest_make()  one for copies that exist already     <make.h>
- *   xd_probe_*       how long what depots hold of it lives    <probe.h>
- *   xd_check_*       whether a file is the right one          <check.h>
- *   xd_upload_*      placing copies on stores                 <upload.h>
- *   xd_replicas_*    dropping and renewing them               <upkeep.h>
- *   xd_mesh_*        caches that many clients share           <mesh.h>
- *   xd_circus_*      what a server best sends to many clients  <circus.h>
- *   xd_cancel_*      ending what waits for the network        <cancel.h>
- *   xd_options       how                                      <options.h>
- *   xd_error         what went wrong                          <error.h>
- *   xd_version()     which library this is                    <version.h>
+ * The servers (called depots) may each hold the whole file or only parts of it.
+ * A manifest says which server holds which bytes.  It is a list of URLs, a
+ * Metalink or an exNode, and it may contain hashes with which the bytes are
+ * verified.
+ *
+ * This header includes all others:
+ *
+ *     Download
+ *       xd_fetch()          one file in one call              <download.h>
+ *       xd_download_*       with progress, pause and cancel   <download.h>
+ *       xd_source_*         a file that is read while it
+ *       xd_reader_*         arrives, for media players        <stream.h>
+ *       xd_options_*        settings of a download            <options.h>
+ *       xd_cancel_*         stop calls that wait              <cancel.h>
+ *     What to download
+ *       xd_manifest_*       parse, read and write manifests   <manifest.h>
+ *       xd_inspect()        find out what URLs lead to        <inspect.h>
+ *       xd_list_*           lists of different files          <list.h>
+ *     Verification
+ *       xd_checksums_*      SHA256SUMS and similar files      <checksums.h>
+ *       xd_manifest_sign()  OpenPGP and minisign signatures   <signature.h>
+ *       xd_check_*          verify and repair a local file    <check.h>
+ *     Publication
+ *       xd_upload_*         put copies of a file on servers   <upload.h>
+ *       xd_replicas_*       remove or renew these copies      <upkeep.h>
+ *       xd_manifest_make()  a manifest of existing copies     <make.h>
+ *       xd_audit_*          test every copy of a file         <audit.h>
+ *       xd_probe_*          when copies on IBP depots expire  <probe.h>
+ *     Caches and servers
+ *       xd_mesh_*           nginx caches shared by clients    <mesh.h>
+ *       xd_circus_*         block selection for a server      <circus.h>
+ *     Measurement
+ *       xd_simulate()       a download in virtual time        <simulate.h>
+ *       xd_playback_delay() stalls, from a download's records <playback.h>
+ *     Basics
+ *       struct xd_error     error codes and messages          <error.h>
+ *       xd_version()        version of the library            <version.h>
+ *
+ * Exit and fork:
+ * - exit(), or a return from main(), cancels every download, upload and call
+ *   that still runs, and waits until their threads have ended.  This usually
+ *   takes less than a second, and at most five seconds.  The exit status of the
+ *   program does not change.  After that, the library calls no callback of the
+ *   program and starts no thread.  When the program runs again, it can resume
+ *   the download.
+ * - A child process of fork() has none of the library's threads.  It may
+ *   release the objects that it has inherited, for example with
+ *   xd_download_unref(), but must not use them otherwise.  This does not affect
+ *   the connections and files of the parent.  The memory and descriptors of
+ *   these objects are freed only when the child ends or calls exec().
+ *
+ * libxdownload(3) and examples/fetch.c show a complete program.
  */
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H

@@ -3,14 +3,17 @@
 
 #include <string.h>
 
-/* TCP has not found its speed before. */
+/* A rate is measured over at least this time, because TCP slow start hides the
+ * rate at first. */
 #define LEAST_TIME (200 * XD_MS)
 
-/* TCP's luck on one path differs by less. */
+/* An address counts as faster if its rate is this many times as high as
+ * another's.  Random differences between two connections on one path are
+ * smaller. */
 #define FASTER 1.5
 
-/* What flows on one line take from each other is less; it is worth a new
- * connection. */
+/* It is worth reconnecting to an address whose rate is this many times as high.
+ * Rates of connections that share a link may differ, but by less than this. */
 #define MUCH_FASTER 4
 
 static bool is_among(const struct xd_address_list *l, unsigned n,
@@ -40,7 +43,7 @@ static struct xd_address *find(struct xd_addresses *a, const char *text)
     return NULL;
 }
 
-/* NULL: there are too many. */
+/* Finds or adds an address.  Returns NULL if the list is full. */
 static struct xd_address *find_or_add(struct xd_addresses *a, const char *text)
 {
     struct xd_address *known = find(a, text);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The addresses of one depot's name, as far as requests have shown them: which of
- * them further connections are for.
+ * Chooses between the IP addresses of one host name by the speed of earlier
+ * requests to them.
  *
- *     none is known --answered--> one --choose()--> another is tried, once
- *                                                       |
- *            the faster one is preferred <--measured-- both
+ *     no address known --answered--> one --choose()--> another is tried, once
+ *                                                          |
+ *                the faster one is preferred <--measured-- both
  *
- * One address is proven, with the first answer that was good; what fails at
- * another says nothing against the depot.  Where a name has one address nothing
- * is passed over, once that is known.
+ * An address is proven when it has delivered a byte.  Once an address is
+ * proven, failures at other addresses are not held against the depot.  If the
+ * name turns out to have only one address, there is nothing to choose.
  *
- * Pure: text in, text out.  Errors: none; what is beyond the list is not known.
+ * Pure.  Addresses beyond XD_ADDRESSES_MAX are ignored.
  */
 #ifndef XD_BASE_ADDRESSES_H
 #define XD_BASE_ADDRESSES_H
@@ -21,11 +21,11 @@
 
 #include "base/time.h"
 
-#define XD_ADDRESS_TEXT 46 /* INET6_ADDRSTRLEN */
+#define XD_ADDRESS_TEXT 46 /* same as INET6_ADDRSTRLEN */
 #define XD_ADDRESSES_MAX 4
 
-/* Some of them: those that a new connection passes over while there are others.
- * A connection to one of the first `n_left` is closed, rather than used again. */
+/* Addresses that a new connection avoids if the name has others.  Idle
+ * connections to the first `n_left` of them are closed instead of reused. */
 struct xd_address_list {
     char texts[XD_ADDRESSES_MAX][XD_ADDRESS_TEXT];
     unsigned n, n_left;
@@ -33,39 +33,46 @@ struct xd_address_list {
 
 struct xd_address {
     char text[XD_ADDRESS_TEXT];
-    double rate;    /* of one connection, in bytes per second; 0: not known */
-    double least;   /* it is at least that, as short requests have shown */
-    bool is_proven; /* a byte has come */
-    bool is_unfit;  /* one was not, as it was from another address */
+    double rate; /* rate of one connection in bytes per second; 0: unknown */
+    /* a lower bound of the rate, from requests too short to measure it */
+    double least;
+    bool is_proven; /* a request to this address has received a byte */
+    /* a request to it failed before it had delivered a byte, while another
+     * address of the same name has delivered bytes */
+    bool is_unfit;
 };
 
-/* A zeroed struct knows none. */
+/* A zeroed struct holds no addresses. */
 struct xd_addresses {
     struct xd_address list[XD_ADDRESSES_MAX];
     unsigned n;
-    bool are_all;  /* the name has no other */
-    bool is_tried; /* by a request, or was */
+    bool are_all;  /* there is no further address to try */
+    bool is_tried; /* a request is trying another address, or has tried one */
 };
 
 bool xd_address_list_has(const struct xd_address_list *l, const char *text);
 bool xd_address_list_leaves(const struct xd_address_list *l, const char *text);
 
-/* What the next request passes over.  True: if it makes a connection, it is the
- * one that finds out about another address; end_try() follows. */
+/* Writes the addresses that the next request should avoid.  Returns true if the
+ * request will try a different address should it need a new connection.  In
+ * that case, call end_try() when the request ends. */
 bool xd_addresses_choose(struct xd_addresses *a, struct xd_address_list *out);
 void xd_addresses_end_try(struct xd_addresses *a);
 
-/* A request has received so many bytes from this address, in so long since the
- * first of them; again when there are more. */
+/* Records that a request has received `bytes` from this address, `took`
+ * microseconds after the first of them.  May be called repeatedly during a
+ * request. */
 void xd_addresses_served(struct xd_addresses *a, const char *text,
                          uint64_t bytes, xd_usec took);
 
-/* Another was shown to be faster: a request that tries this one is stopped; or so
- * much faster that any other is, too. */
+/* Return true if another address is faster.  is_slow(): at least 1.5 times as
+ * fast, so stop a request that only tries this address.  is_very_slow(): at
+ * least 4 times as fast, so stop any request to this address. */
 bool xd_addresses_is_slow(const struct xd_addresses *a, const char *text);
 bool xd_addresses_is_very_slow(const struct xd_addresses *a, const char *text);
 
-/* One has failed: true if that is its address's failure, not that of the depot. */
+/* Records a failed request.  Returns true if the address is to blame rather
+ * than the depot. */
 bool xd_addresses_failed(struct xd_addresses *a, const char *text);
 
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * Nothing larger than PTRDIFF_MAX, or pointers into it could not be
- * subtracted.  Never 0, for which malloc() may return NULL, which would look
- * like want of memory, and realloc() may free.
+ * Computes n * size.  The result is at most PTRDIFF_MAX, so that pointers into
+ * the memory can be subtracted.  It is at least 1: malloc(0) may return NULL,
+ * which would look like a failure, and realloc(p, 0) may free p.
  */
 static bool total_size(size_t n, size_t size, size_t *out)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only allocator: zeroed, and safe against overflow of n * size.
+ * The only allocator of the library.  Memory is zeroed, and n * size cannot
+ * overflow.
  *
- * Every function returns NULL when memory is out; xd_free(NULL) does nothing.
+ * Every function returns NULL if memory is exhausted; xd_free(NULL) does
+ * nothing.
  * Threads: any.
  */
 #ifndef XD_BASE_ALLOC_H
@@ -13,15 +15,16 @@
 
 void *xd_alloc(size_t n, size_t size);
 
-/* Grow or shrink to n elements; what is new is not zeroed.  After a failure
- * `p` is as before. */
+/* Resizes to n elements.  New memory is not zeroed.  On failure `p` is
+ * unchanged. */
 void *xd_realloc(void *p, size_t n, size_t size);
 
 void xd_free(void *p);
 
 char *xd_strdup(const char *s);
 
-/* The same; of NULL it is NULL.  Without memory *failed becomes true. */
+/* Like xd_strdup(), but returns NULL for NULL.  Sets *failed if memory is
+ * exhausted. */
 char *xd_strdup_maybe(const char *s, bool *failed);
 
 char *xd_strndup(const char *s, size_t n);

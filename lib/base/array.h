@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays that grow, and a place in one that is sorted.
+ * Growing arrays, and a binary search.
  */
 #ifndef XD_BASE_ARRAY_H
 #define XD_BASE_ARRAY_H
@@ -8,21 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for one element more than the `n` in `array`.  Returns the array, moved
- * perhaps; after a failure the old one is as before. */
+/* Makes room for one more element in `array`, which has `n`.  Returns the
+ * array, which may have moved, or NULL with the old one unchanged. */
 void *xd_grow(void *array, size_t n, size_t *capacity, size_t size);
 
-/* Make `*array`, a pointer to the first of `n` elements, as long as `more` >= n
- * of them; the new ones are zeroed.  0, or NOMEM with the array as before. */
+/* Extends `*array` from `n` to `more` >= n elements and zeroes the new ones.
+ * `array` points to the pointer to the first element.  Returns 0, or NOMEM with
+ * the array unchanged. */
 int xd_lengthen(void *array, size_t n, size_t more, size_t size);
 
-/* Likewise where few of the new ones may ever be used: such cost no memory. */
+/* Like xd_lengthen(), for arrays in which few elements will be used.  Elements
+ * that are never touched take no physical memory. */
 int xd_make_room(void *array, size_t n, size_t more, size_t size);
 
 /*
- * How many of the n elements have a key of `most` or less, which is also the
- * index of the first that has more.  Each is `stride` bytes long and has its
- * key, a uint64_t, `offset` bytes from its beginning.
+ * Returns the number of elements whose key is at most `most`, in an array
+ * sorted by key.  That is also the index of the first element with a larger
+ * key.  Each element is `stride` bytes long, with a uint64_t key at `offset`.
  */
 size_t xd_count_up_to(uint64_t most, const void *array, size_t n, size_t stride,
                       size_t offset);

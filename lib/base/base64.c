@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/base64.h"
 
-/* The six bits that a letter stands for; -1: it is none of base64's. */
+/* Returns the six bits of a base64 character, or -1 for any other character. */
 static int bits_of(char c)
 {
     static const char letters[] =

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Base64 (RFC 4648, section 4), read. */
+/* Decodes base64 (RFC 4648 section 4). */
 #ifndef XD_BASE_BASE64_H
 #define XD_BASE_BASE64_H
 
 #include "base/span.h"
 
-/* Whether these are the letters of just `n` bytes, without the '=' that fill
- * up; the bytes are in `out` then. */
+/*
+ * Decodes `letters`, without padding, to the `n` bytes at `out`.  Returns false
+ * if they do not encode exactly `n` bytes, or contain any other character, such
+ * as white space; `out` may be partly written then.  The unused bits of the
+ * last letter are ignored.
+ */
 bool xd_base64_read(struct xd_span letters, unsigned char *out, size_t n);
 
-/* Without the '=' at its end. */
+/* Returns the part of `s` before the trailing '=' characters, however many
+ * there are. */
 struct xd_span xd_base64_letters(struct xd_span s);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/bucket.h"
 
-/* What may be made up for when it was asked too late: it bounds the burst, and
- * must be longer than threads are late. */
+/* After a pause, at most this much lost time is made up for.  It limits the
+ * burst, and must exceed the usual delay of a thread's wake-up. */
 #define SLACK (50 * XD_MS)
 
-/* In floating point, for the product of two large numbers. */
+/* Uses floating point, because the product may exceed 64 bits. */
 static xd_usec time_of(const struct xd_bucket *b, uint64_t bytes)
 {
     return (xd_usec)((double)bytes * (double)XD_SECOND / (double)b->rate);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bound on bytes per second: a token bucket.  A caller pays first and then
- * waits, so that all are served in the order in which they came.
+ * A token bucket, which limits bytes per second.  Callers pay first and then
+ * wait, so they are served in order of arrival.
  *
- * Over any time t at most rate * (t + 50 ms) bytes and one payment go through,
- * and no less as long as there is a demand.  Time is an argument.
+ * In any interval of length t, at most rate * (t + 50 ms) bytes pass, plus one
+ * payment.  While callers are waiting, the rate is fully used.  The caller
+ * passes the time.
  */
 #ifndef XD_BASE_BUCKET_H
 #define XD_BASE_BUCKET_H
@@ -14,14 +15,16 @@
 #include "base/time.h"
 
 struct xd_bucket {
-    uint64_t rate; /* bytes per second; 0: no bound */
-    xd_usec paid;  /* when all that was paid for will be through; 0 at first */
+    uint64_t rate; /* bytes per second; 0: no limit */
+    /* time when all bytes paid for will have been sent; 0 at first */
+    xd_usec paid;
 };
 
-/* Pay for `bytes`.  Returns how long to wait before taking them. */
+/* Pays for `bytes`.  Returns the microseconds to wait before transferring
+ * them. */
 xd_usec xd_bucket_pay(struct xd_bucket *b, xd_usec now, uint64_t bytes);
 
-/* Bytes that were paid for are not taken. */
+/* Refunds the payment for bytes that were not transferred. */
 void xd_bucket_refund(struct xd_bucket *b, uint64_t bytes);
 
 #endif

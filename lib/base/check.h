@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library promises itself.  It stays on in every build: a program
- * that goes on after a broken promise spoils data.  Never for what comes from
- * outside, nor for a caller's bad argument.
+ * Assertions, active in every build: a program that continues after a broken
+ * invariant corrupts data.  Do not use them to check input from outside, or the
+ * arguments that a caller passes.
  */
 #ifndef XD_BASE_CHECK_H
 #define XD_BASE_CHECK_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which servers may be asked, and which are preferred, as options have it. */
+/* Decides which servers may be used and which are preferred, according to the
+ * options. */
 #ifndef XD_BASE_CHOICE_H
 #define XD_BASE_CHOICE_H
 
@@ -7,22 +8,23 @@
 
 #include "base/url.h"
 
-/* A zeroed struct leaves all out but nothing of the web. */
+/* A zeroed struct allows only the web schemes (HTTP and FTP). */
 struct xd_choice {
-    const char *exclude, *only; /* lists of base/hosts.h, or NULL */
-    const char *locations;      /* "de,at", or NULL */
+    const char *exclude, *only; /* lists as in base/hosts.h, or NULL */
+    const char *locations;      /* country codes, "de,at", or NULL */
     bool https_only, allow_file;
 };
 
-/* Whether `u` may not be asked: 1, and *why as "its host is excluded"; 0 or
- * NOMEM.  `*why` may be asked for or not.  Of allow_file nothing is said. */
+/* Returns 1 if the options forbid `u`, and sets *why (unless `why` is NULL) to
+ * a reason like "its host is excluded".  Returns 0 if `u` is allowed, or NOMEM.
+ * Does not check allow_file. */
 int xd_choice_refuses(const struct xd_choice *c, const struct xd_url *u,
                       const char **why);
 
-/* Whether a server at `location` (NULL: it is not known) is preferred. */
+/* Returns whether servers at `location` (NULL: unknown) are preferred. */
 bool xd_choice_prefers(const struct xd_choice *c, const char *location);
 
-/* Whether `text` is "CC" or "CC,CC...": country codes, of two letters. */
+/* Returns whether `text` is a list "CC,CC..." of two-letter country codes. */
 bool xd_choice_are_locations(const char *text);
 
 #endif

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fill in the struct of a caller that was compiled against an older version of
- * it, or a newer one.
+ * Fills in a public struct for a caller that was compiled against another
+ * version of the header.
  *
- * Public structs that the library fills in begin with `size_t struct_size`,
- * which the caller sets, and which stays; what is longer than ours is zeroed.
+ * Such structs begin with `size_t struct_size`, which the caller has set and
+ * which stays unchanged.  Fields that this version does not know are zeroed.
  */
 #ifndef XD_BASE_COPY_OUT_H
 #define XD_BASE_COPY_OUT_H
 
 #include <stddef.h>
 
+struct xd_error;
+
 void xd_copy_out(void *out, const void *from, size_t from_size);
 
-/* The same for the i-th of an array: the struct_size of its first element is
- * that of all. */
+/* Like xd_copy_out() for element i of an array; all elements have the
+ * struct_size of the first. */
 void xd_copy_out_nth(void *out, size_t i, const void *from, size_t from_size);
 
-/* The other way round: a struct that a caller fills in, of which our `to_size`
- * bytes are taken; those that the caller does not know are zero. */
-void xd_copy_in(void *to, size_t to_size, const void *from);
+/* Copies in the other direction: a struct that a caller has filled in.  Fields
+ * that the caller's version does not have become zero.  Fails with INVAL if
+ * struct_size was not set; `name` is the tag of the struct. */
+int xd_copy_in(void *to, size_t to_size, const void *from, const char *name,
+               struct xd_error *err);
 
 #endif

@@ -19,7 +19,7 @@ static bool has_form(const char *s, size_t len)
     return true;
 }
 
-/* The number of `len` digits. */
+/* Returns the value of `len` digits. */
 static unsigned number(const char *digits, size_t len)
 {
     unsigned n = 0;
@@ -42,7 +42,7 @@ static unsigned days_of(unsigned year, unsigned month)
     return days[month - 1] + (month == 2 && is_leap(year));
 }
 
-/* Whole days from 1970 to the beginning of the month. */
+/* Returns the days from 1970-01-01 to the first day of the month. */
 static uint64_t days_before(unsigned year, unsigned month)
 {
     uint64_t y = year - 1, n = (y - 1969) * 365;
@@ -81,7 +81,8 @@ void xd_date_format(uint64_t seconds, char out[XD_DATE_SIZE])
     out[0] = '\0';
     if (days >= days_before(10000, 1))
         return;
-    year += (unsigned)(days / 366); /* or one of those that follow */
+    /* a lower bound; the loop below corrects it */
+    year += (unsigned)(days / 366);
     while (days >= days_before(year + 1, 1))
         year++;
     while (month < 12 && days >= days_before(year, month + 1))

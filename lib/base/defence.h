@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether something that guards against a depot is in force.  It always is,
- * but in the program of tests/integration/undefended.c: there each can be
- * switched off, and the tests show that it is missed.
+ * Switches off single defences against hostile depots, only for the test
+ * program tests/integration/undefended.c.  The tests show that the attack
+ * succeeds without the defence.  In every other program XD_DEFENDS() is true.
  */
 #ifndef XD_BASE_DEFENCE_H
 #define XD_BASE_DEFENCE_H

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-/* What was compiled against an older header hands in as much, and no more. */
+/* The size is part of the ABI. */
 _Static_assert(sizeof(struct xd_error) == 2048, "xd_error has a fixed size");
 
 const char *xd_code_name(int code)
@@ -40,9 +40,9 @@ const char *xd_code_text(int code)
 }
 
 /*
- * The sentence is made beside `err`, because an argument may be the sentence
- * that is in it.  The reason comes last and is what people look for, so a
- * long path is cut before it is.
+ * Formats into a separate buffer, because an argument may point to the old
+ * message in `err`.  A long message is cut before `reason`, the part that users
+ * need most.
  */
 XD_PRINTF(4, 0)
 static void set_error(struct xd_error *err, enum xd_code code,
@@ -132,13 +132,14 @@ int xd_fail_nomem(struct xd_error *err)
 static const struct xd_kept_error no_memory = {
     .code = XD_E_NOMEM, .msg = "out of memory", .depot = "", .url = ""};
 
-/* A kept error, and its strings behind it. */
+/* A stored error followed by its strings. */
 struct kept {
-    struct xd_kept_error error; /* the first, so that both have one address */
+    /* first, so that it has the address of the whole struct */
+    struct xd_kept_error error;
     char text[];
 };
 
-/* Append `text` at *at, which is moved behind it. */
+/* Copies `text` to *at and moves *at past the copy.  Returns the copy. */
 static const char *put_text(char **at, const char *text)
 {
     size_t size = strlen(text) + 1;

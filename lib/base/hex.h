@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes as lower-case hexadecimal digits. */
+/* Hexadecimal output in lower case. */
 #ifndef XD_BASE_HEX_H
 #define XD_BASE_HEX_H
 
 #include <stddef.h>
 
-/* 2 * n digits, and a NUL behind them. */
+/* Writes 2 * n digits and a NUL. */
 void xd_hex_write(char *out, const unsigned char *bytes, size_t n);
 
 #endif

@@ -7,9 +7,10 @@
 #include "base/alloc.h"
 #include "base/idn.h"
 #include "base/text.h"
+#include "base/typed_url.h"
 
-/* As a web server's URL gives it: in the one way in which hosts are compared.
- * NULL when out of memory. */
+/* Returns the host in normalized form, so that hosts can be compared.  NULL if
+ * out of memory. */
 static char *spell(struct xd_url u, bool with_port)
 {
     char *host, *letters = NULL;
@@ -30,8 +31,8 @@ static bool is_equal(const char *pattern, size_t n, const char *word)
     return n == strlen(word) && memcmp(pattern, word, n) == 0;
 }
 
-/* The last '*' takes one letter more whenever what is behind it does not
- * fit. */
+/* Matches a word against a pattern with '*'.  On a mismatch, the last '*'
+ * absorbs one more character. */
 static bool fits(const char *pattern, size_t n, const char *word)
 {
     const char *end = pattern + n, *star = NULL, *taken = NULL;
@@ -67,7 +68,7 @@ static bool has_word(const char *list, const char *word, equals_fn *equals)
     return false;
 }
 
-/* `text` is "http://HOST", which the value borrows. */
+/* Parses `text`, which is "http://HOST".  *u points into it. */
 static bool parse_host(const char *text, struct xd_url *u)
 {
     return xd_url_parse(u, text) && !xd_url_has_login(u) && !text[u->path];
@@ -101,16 +102,21 @@ static int add_server(char **list, struct xd_url u, bool with_port)
 int xd_hosts_add(char **list, const char *host)
 {
     struct xd_text t = {.s = NULL};
+    char *typed = NULL;
     struct xd_url u;
     int rc = XD_E_NOMEM;
 
     xd_text_addf(&t, "http://%s", host);
-    if (t.failed)
+    if (!t.failed)
+        typed = xd_typed_url(t.s);
+    if (!typed)
         goto out;
     rc = XD_E_INVAL;
-    if (parse_host(t.s, &u))
-        rc = add_server(list, u, strlen(host) > u.host_len);
+    if (parse_host(typed, &u))
+        rc =
+            add_server(list, u, strlen(typed) > strlen("http://") + u.host_len);
 out:
+    xd_free(typed);
     xd_text_fini(&t);
     return rc;
 }
@@ -139,11 +145,16 @@ int xd_hosts_add_pattern(char **list, const char *host)
 
 int xd_hosts_add_url(char **list, const char *url)
 {
+    char *typed = xd_typed_url(url);
     struct xd_url u;
+    int rc = XD_E_INVAL;
 
-    if (!xd_url_parse(&u, url) || u.host_len == 0)
-        return XD_E_INVAL;
-    return add_server(list, u, true);
+    if (!typed)
+        return XD_E_NOMEM;
+    if (xd_url_parse(&u, typed) && u.host_len > 0)
+        rc = add_server(list, u, true);
+    xd_free(typed);
+    return rc;
 }
 
 static int search(const char *list, const struct xd_url *u, equals_fn *equals)

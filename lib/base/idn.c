@@ -9,12 +9,12 @@
 #include "base/text.h"
 #include "base/unicode.h"
 
-/* The parameters of Punycode (RFC 3492, section 5). */
+/* Punycode parameters (RFC 3492 section 5). */
 enum { BASE = 36, TMIN = 1, TMAX = 26, SKEW = 38, DAMP = 700 };
 #define FIRST_BIAS 72u
 #define FIRST_CHARACTER 128u
 
-/* Bytes of a label (RFC 1035), and so its characters. */
+/* Longest label in bytes (RFC 1035), so also in characters. */
 #define MAX_LABEL 63
 
 struct label {
@@ -33,7 +33,7 @@ static uint32_t lower(uint32_t c)
     if (c >= 0x400 && c <= 0x40f)
         return c + 0x50;
     if ((c >= 0x100 && c <= 0x136) || (c >= 0x14a && c <= 0x176))
-        return c | 1; /* in pairs */
+        return c | 1; /* each upper-case letter is followed by its lower case */
     return c;
 }
 
@@ -71,7 +71,7 @@ static uint32_t adapt(uint32_t delta, uint32_t n_points, bool is_first)
     return k + (BASE - TMIN + 1) * delta / (delta + SKEW);
 }
 
-/* BASE if it is none. */
+/* Returns the value of a Punycode digit, or BASE for any other character. */
 static uint32_t digit_of(char c)
 {
     if (c >= 'a' && c <= 'z')
@@ -81,7 +81,8 @@ static uint32_t digit_of(char c)
     return c >= '0' && c <= '9' ? (uint32_t)(c - '0') + 26 : BASE;
 }
 
-/* A number of variable length at *s, added to *i.  False: there is none. */
+/* Reads a variable-length integer at *s and adds it to *i (RFC 3492 section
+ * 3.3).  Returns false if it is invalid. */
 static bool read_delta(const char **s, const char *end, uint32_t bias,
                        uint32_t *i)
 {
@@ -114,8 +115,8 @@ static bool insert(struct label *l, uint32_t at, uint32_t c)
     return true;
 }
 
-/* What stands behind "xn--".  True only if no other label is decoded to the same:
- * an upper case letter, which no registry allows, stays one. */
+/* Decodes the part after "xn--".  Upper-case letters, which no registry allows,
+ * are kept; so two labels never decode to the same text. */
 static bool decode(struct label *l, const char *s, size_t len)
 {
     const char *begin = s, *end = s + len, *basic = end;
@@ -124,7 +125,7 @@ static bool decode(struct label *l, const char *s, size_t len)
 
     l->n = 0;
     while (basic > begin && basic[-1] != '-')
-        basic--; /* behind the last hyphen */
+        basic--; /* skips to the position after the last hyphen */
     for (; s + 1 < basic; s++)
         if ((unsigned char)*s >= FIRST_CHARACTER ||
             !insert(l, l->n, lower((unsigned char)*s)))
@@ -145,7 +146,8 @@ static bool decode(struct label *l, const char *s, size_t len)
         if (!insert(l, i++, c))
             return false;
     }
-    return !is_first; /* else it is another name for ASCII */
+    /* reject a label that is pure ASCII: it must not be encoded */
+    return !is_first;
 }
 
 static void add_label(struct xd_text *out, const char *s, size_t len)

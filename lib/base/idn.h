@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * International names of hosts: "xn--bcher-kva.example" and its letters,
+ * Internationalized domain names: converts "xn--bcher-kva.example" to
  * "bücher.example" (RFC 3492, RFC 5891).
  */
 #ifndef XD_BASE_IDN_H
 #define XD_BASE_IDN_H
 
 /*
- * The host in letters, so that two ways to write one host become the same, and no
- * two hosts do: of letters that are written as such, Latin, Greek and Cyrillic
- * ones become lower case; a label that is no valid Punycode stays as it is.
- * `host` is UTF-8, perhaps with a port.
- * Ownership: the result is the caller's, to release with xd_free(); NULL when
- *            out of memory.
+ * Returns the host in Unicode, so that all spellings of one host become equal
+ * and different hosts stay different.  Latin, Greek and Cyrillic letters become
+ * lower case.  Labels that are not valid Punycode are left as they are.  `host`
+ * is UTF-8, optionally with a port.
+ * Ownership: release the result with xd_free(); NULL if out of memory.
  */
 char *xd_idn_letters(const char *host);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits of which 0 is none. */
+/* Limits in which 0 means unlimited. */
 #ifndef XD_BASE_LIMIT_H
 #define XD_BASE_LIMIT_H
 

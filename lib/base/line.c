@@ -4,39 +4,44 @@
 #include "base/alloc.h"
 #include "base/check.h"
 
-/* Depots that deliver are not all silent for so long by chance.  Where requests
- * fail after less, that has to do. */
+/* If all depots are silent for this long, it is not by chance.  A shorter
+ * request timeout replaces this value. */
 #define MOST_QUIET XD_SECOND
 
-/* A route appears after less: each depot with a request is asked anew. */
+/* If all depots were silent for this long when a new route appears, the
+ * connection had broken, so all requests are repeated. */
 #define BRIEF_QUIET (300 * XD_MS)
 
-/* How long after one request the last bytes of another may come if it is the
- * line that both have lost: they were on their way.  Where silence is short, no
- * more than this part of it, as depots that fail at different moments are
- * distinguished by the rest. */
+/* When the connection breaks, data on the way still arrives for up to this
+ * time, so the requests may fall silent at different times.  If the request
+ * timeout is short, at most a quarter of the timeout is allowed, so that depots
+ * that fail at different times are still distinguished. */
 #define MOST_SLACK (300 * XD_MS)
 #define SLACK_PART 4
 
-/* From one attempt to the next: time for a connection, TLS and an answer of
- * the fastest depot, three times what its first byte took, within bounds.  The
- * line is noticed to be back so late at most. */
+/* Limits of the pause between attempts during an outage.  Between them, the
+ * pause is three times the shortest time to first byte: once each for
+ * connecting, TLS and the response.  The end of an outage is noticed at most
+ * one pause late. */
 #define LEAST_ROUND (1500 * XD_MS)
 #define MOST_ROUND (6 * XD_SECOND)
 
-/* How long an attempt may begin requests: when each fails at once, those that
- * wait in reserve would be asked one after the other, in vain. */
+/* Requests of one attempt may start within this time.  If it were longer,
+ * requests that fail at once would be repeated at every depot in reserve. */
 #define ASKING (300 * XD_MS)
 
-/* Then one that failed in this time is not asked twice in it. */
+/* Pause before a depot is tried again: long enough that each attempt tries it
+ * only once. */
 #define RETRY ASKING
 
-/* For so long all depots may be unreachable from the start: a host that does
- * not exist must not be waited for as one that has answered before is. */
+/* How long all depots may be unreachable at the start.  This is shorter than
+ * for depots that have answered before, because depots that never answered may
+ * not exist. */
 #define FIRST_PATIENCE (30 * XD_SECOND)
 
-/* How often in the time after which depots are silent it may be in doubt: they
- * do not all fall silent at once. */
+/* How many times to check for doubt in each quiet period (MOST_QUIET).  Once
+ * would not be enough, because depots do not all fall silent at the same
+ * moment. */
 #define DOUBTS 4
 
 struct request {
@@ -45,22 +50,24 @@ struct request {
     bool has_bytes;
     unsigned depot;
     xd_usec began;
-    xd_usec last; /* when it began, or bytes came last */
+    xd_usec last; /* when it started, or last received bytes */
 };
 
 struct xd_line {
     struct request *requests;
     unsigned n;
     xd_usec quiet, slack, patience;
-    xd_usec began_at;      /* the first request; XD_NEVER: none yet */
-    xd_usec last_byte_at;  /* from any depot; XD_NEVER: nothing yet */
-    xd_usec looked_at;     /* when it was last asked whether it is in doubt */
-    xd_usec fastest;       /* the least time to a first byte; XD_NEVER: none */
-    unsigned failed_depot; /* the last one that failed without an answer */
-    xd_usec failed_at;     /* 0: none */
-    bool has_flowed;       /* some bytes have come */
+    xd_usec began_at; /* start of the first request; XD_NEVER: none yet */
+    /* time of the last answer of any depot; XD_NEVER: none yet */
+    xd_usec last_byte_at;
+    xd_usec looked_at;     /* time of the last check for an outage */
+    xd_usec fastest;       /* shortest time to first byte; XD_NEVER: none yet */
+    unsigned failed_depot; /* the last depot that failed without an answer */
+    xd_usec failed_at;     /* time of that failure; 0: never */
+    bool has_flowed;       /* true once bytes were received */
     bool is_down;
-    xd_usec asked_at, ask_at; /* while down: the last attempt, and the next */
+    /* during an outage: time of the last and of the next attempt */
+    xd_usec asked_at, ask_at;
     unsigned n_outages;
 };
 
@@ -112,7 +119,6 @@ void xd_line_begun(struct xd_line *l, unsigned fetch, unsigned depot,
         l->began_at = now;
 }
 
-/* A depot has said something. */
 static void note_answer(struct xd_line *l, xd_usec now)
 {
     l->last_byte_at = now;
@@ -161,16 +167,15 @@ static xd_usec round_time(const struct xd_line *l)
     return t < LEAST_ROUND ? LEAST_ROUND : at_most(t, MOST_ROUND);
 }
 
-/* A round begins. */
+/* Starts an attempt: new requests may start for a short time. */
 static void ask(struct xd_line *l, xd_usec now)
 {
     l->asked_at = now;
     l->ask_at = now + round_time(l);
 }
 
-/* Likewise, and what was asked before and has received nothing since is asked
- * anew. */
-static void ask_anew(struct xd_line *l, xd_usec now)
+/* Starts an attempt and stops the requests of the previous one. */
+static void ask_again(struct xd_line *l, xd_usec now)
 {
     for (unsigned i = 0; i < l->n; i++)
         l->requests[i].is_to_stop =
@@ -188,12 +193,13 @@ static void go_down(struct xd_line *l, xd_usec now)
     l->is_down = true;
     l->n_outages++;
     if (xd_line_was_up(l))
-        ask_anew(l, now);
+        ask_again(l, now);
     else
         ask(l, now);
 }
 
-/* Whether no other depot has answered since this request fell silent. */
+/* Returns whether no other depot has answered since this request fell
+ * silent. */
 static bool all_are_silent(const struct xd_line *l, const struct request *r,
                            xd_usec now)
 {
@@ -201,9 +207,8 @@ static bool all_are_silent(const struct xd_line *l, const struct request *r,
            l->last_byte_at <= r->last + l->slack;
 }
 
-/* Whether some other depot was asked in vain as well: while only one is asked,
- * nothing tells its failure from that of the line, and others have to be
- * tried. */
+/* Returns whether another depot was silent as well.  A single silent depot may
+ * have failed by itself, so others must be tried first. */
 static bool another_is_silent(const struct xd_line *l, unsigned depot,
                               xd_usec now)
 {
@@ -251,7 +256,6 @@ bool xd_line_failed(struct xd_line *l, unsigned fetch,
     return is_line;
 }
 
-/* Where no depot is asked, none can be silent. */
 static bool is_asking(const struct xd_line *l)
 {
     for (unsigned i = 0; i < l->n; i++)
@@ -263,7 +267,7 @@ static bool is_asking(const struct xd_line *l)
 void xd_line_changed(struct xd_line *l, xd_usec now)
 {
     if (l->is_down)
-        ask_anew(l, now);
+        ask_again(l, now);
     else if (xd_line_was_up(l) && now - l->last_byte_at >= BRIEF_QUIET &&
              is_asking(l))
         go_down(l, now);
@@ -276,7 +280,7 @@ bool xd_line_next_stop(struct xd_line *l, xd_usec now, unsigned *fetch)
     if (now >= l->ask_at && !xd_line_was_up(l))
         ask(l, now);
     else if (now >= l->ask_at)
-        ask_anew(l, now);
+        ask_again(l, now);
     for (unsigned i = 0; i < l->n; i++) {
         struct request *r = &l->requests[i];
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/number.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DIGITS "0123456789"
@@ -44,8 +45,8 @@ bool xd_parse_u64(const char *s, size_t len, uint64_t *out)
 }
 
 /*
- * 0.DIGITS of `factor`, rounded down.  From the last digit to the first, so
- * that any number of them is exact and nothing grows beyond 10 * factor.
+ * Returns 0.DIGITS * factor, rounded down.  Works from the last digit to the
+ * first: exact for any number of digits, without a value above 10 * factor.
  */
 static uint64_t fraction_of(const char *digits, size_t n, uint64_t factor)
 {
@@ -56,8 +57,8 @@ static uint64_t fraction_of(const char *digits, size_t n, uint64_t factor)
     return value;
 }
 
-/* A number with at most one of the units behind it.  There are no parts of
- * what has no parts: "1.5" bytes is nothing. */
+/* Parses a number with an optional unit.  A fraction needs a unit: "1.5" bytes
+ * is rejected. */
 static bool parse_with_unit(const char *s, const struct unit *units, size_t n,
                             uint64_t *out)
 {
@@ -84,8 +85,8 @@ static bool parse_with_unit(const char *s, const struct unit *units, size_t n,
                       out);
 }
 
-/* Every way to write a multiple: "m", "M" and "MiB" are powers of 1024, "MB" is
- * one of 1000. */
+/* All spellings of one unit: "m", "M" and "MiB" are powers of 1024, "MB" of
+ * 1000. */
 #define MULTIPLE(lower, upper, shift, power_of_1000)                    \
     {lower, UINT64_C(1) << shift}, {upper, UINT64_C(1) << shift},       \
         {lower "iB", UINT64_C(1) << shift},                             \
@@ -120,7 +121,7 @@ bool xd_parse_rate(const char *s, uint64_t *out_bytes_per_s)
         {"Gibit/s", (1 << 30) / 8},
     };
     const size_t len = strlen(s);
-    char size[32]; /* the digits of 2^64 and the longest unit */
+    char size[32]; /* room for the digits of 2^64 and the longest unit */
 
     if (parse_with_unit(s, bits, sizeof bits / sizeof *bits, out_bytes_per_s))
         return true;
@@ -147,4 +148,29 @@ bool xd_parse_duration(const char *s, uint64_t *out_usec)
     };
 
     return parse_with_unit(s, units, sizeof units / sizeof *units, out_usec);
+}
+
+char *xd_size_text(char out[XD_SIZE_TEXT], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB",
+                                        "TiB", "PiB", "EiB"};
+    uint64_t whole = bytes, rest = 0;
+    size_t i = 0;
+
+    if (bytes < 1024) {
+        snprintf(out, XD_SIZE_TEXT, "%u byte%s", (unsigned)bytes,
+                 bytes == 1 ? "" : "s");
+        return out;
+    }
+    for (; whole >= 1024; i++) {
+        rest = whole % 1024;
+        whole /= 1024;
+    }
+    const unsigned tenth = (unsigned)(rest * 10 / 1024);
+    if (tenth > 0)
+        snprintf(out, XD_SIZE_TEXT, "%u.%u %s", (unsigned)whole, tenth,
+                 units[i - 1]);
+    else
+        snprintf(out, XD_SIZE_TEXT, "%u %s", (unsigned)whole, units[i - 1]);
+    return out;
 }

@@ -62,7 +62,7 @@ static bool is_before(const struct xd_offered *a, const struct xd_offered *b)
     return a->priority < b->priority;
 }
 
-/* They are few, and equal ones stay as they are. */
+/* Uses insertion sort, because it is stable and the list is short. */
 void xd_offer_sort(struct xd_offer *o)
 {
     for (size_t i = 1; i < o->n; i++) {

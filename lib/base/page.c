@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 
-/* What a document of HTML may begin with (WHATWG, MIME Sniffing, section 7.1,
- * where comments are in the list too). */
+/* Beginnings of HTML documents (WHATWG MIME Sniffing, section 7.1).  Comments,
+ * which are in that list too, are skipped beforehand. */
 static const char *const beginnings[] = {"<!doctype html",
                                          "<html",
                                          "<head",
@@ -27,28 +27,53 @@ static const char *const beginnings[] = {"<!doctype html",
                                          "<meta",
                                          "<link"};
 
-/* Manifests, archives, packages, images of disks and of people, films and
- * sound. */
+/* Extensions of files that are never HTML. */
 static const char *const extensions[] = {
-    "meta4",    "metalink", "xnd",     "exnode", "torrent", "zip",   "tar",
-    "gz",       "tgz",      "bz2",     "tbz",    "tbz2",    "xz",    "txz",
-    "zst",      "tzst",     "lz",      "lz4",    "lzma",    "z",     "7z",
-    "rar",      "cab",      "cpio",    "ar",     "jar",     "war",   "deb",
-    "rpm",      "apk",      "whl",     "msi",    "exe",     "dmg",   "pkg",
-    "appimage", "snap",     "flatpak", "crate",  "gem",     "nupkg", "xpi",
-    "iso",      "img",      "bin",     "qcow2",  "vmdk",    "vdi",   "vhd",
-    "vhdx",     "wim",      "ova",     "png",    "jpg",     "jpeg",  "gif",
-    "webp",     "avif",     "tif",     "tiff",   "bmp",     "mkv",   "mp4",
-    "m4v",      "webm",     "avi",     "mov",    "mpg",     "mpeg",  "ts",
-    "m2ts",     "ogv",      "flv",     "wmv",    "mp3",     "m4a",   "flac",
-    "ogg",      "opus",     "wav"};
+    /* manifests, checksum lists, signatures */
+    "meta4", "metalink", "xnd", "exnode", "torrent", "sig", "asc", "minisig",
+    "md5", "sha1", "sha256", "sha512",
+    /* archives */
+    "zip", "tar", "gz", "tgz", "bz2", "tbz", "tbz2", "xz", "txz", "zst", "tzst",
+    "br", "lz", "lz4", "lzma", "z", "7z", "rar", "cab", "cpio", "ar",
+    /* packages and programs */
+    "jar", "war", "deb", "rpm", "apk", "aab", "ipa", "whl", "egg", "msi",
+    "msix", "exe", "dll", "so", "wasm", "dmg", "pkg", "appimage", "snap",
+    "flatpak", "crate", "gem", "nupkg", "xpi", "crx", "vsix", "uf2", "hex",
+    /* disk images */
+    "iso", "img", "bin", "raw", "qcow2", "vmdk", "vdi", "vhd", "vhdx", "wim",
+    "ova", "ovf", "squashfs",
+    /* machine learning */
+    "safetensors", "gguf", "ggml", "onnx", "pt", "pth", "ckpt", "pb", "tflite",
+    "mlmodel", "keras", "h5", "pkl", "pickle", "joblib", "npy", "npz",
+    "tfrecord", "mat", "llamafile",
+    /* tables and databases */
+    "parquet", "arrow", "feather", "avro", "orc", "csv", "tsv", "json", "jsonl",
+    "ndjson", "geojson", "sqlite", "sqlite3", "db", "sql", "dump", "mdb",
+    "duckdb", "rds", "rdata", "sav", "dta",
+    /* scientific and geographic data */
+    "hdf", "hdf5", "nc", "grib", "grib2", "fits", "root", "zarr", "fasta", "fa",
+    "fastq", "fq", "bam", "cram", "vcf", "bcf", "bed", "sra", "shp", "gpkg",
+    "kmz", "mbtiles", "pmtiles", "pbf", "osm", "las", "laz", "dcm", "nii",
+    "stl",
+    /* documents and fonts */
+    "pdf", "ps", "djvu", "epub", "mobi", "doc", "docx", "odt", "xls", "xlsx",
+    "ods", "ppt", "pptx", "odp", "ttf", "otf", "woff", "woff2",
+    /* images, video, audio */
+    "png", "jpg", "jpeg", "gif", "webp", "avif", "heic", "jxl", "tif", "tiff",
+    "bmp", "ico", "psd", "mkv", "mp4", "m4v", "webm", "avi", "mov", "mpg",
+    "mpeg", "ts", "m2ts", "ogv", "flv", "wmv", "vob", "m3u8", "mpd", "srt",
+    "mp3", "m4a", "m4b", "aac", "flac", "ogg", "oga", "opus", "wav", "wma",
+    "aiff", "mid"};
+
+/* Extensions of HTML pages. */
+static const char *const page_extensions[] = {"html", "htm", "xhtml", "shtml"};
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-/* Up to behind the first `end`; to the end of the text, if there is none. */
+/* Skips past the first `end`, or to the end of the text. */
 static void skip_past(struct xd_span *t, const char *end)
 {
     size_t n = strlen(end);
@@ -58,7 +83,8 @@ static void skip_past(struct xd_span *t, const char *end)
     xd_span_skip(t, t->len >= n ? n : t->len);
 }
 
-/* A byte order mark, white space, comments and instructions. */
+/* Skips a byte order mark, white space, comments and processing
+ * instructions. */
 static void skip_front(struct xd_span *t)
 {
     const char *before = NULL;
@@ -84,7 +110,7 @@ static bool is_tag(const struct xd_span *t, const char *tag)
            (is_blank(t->s[n]) || t->s[n] == '>' || t->s[n] == '/');
 }
 
-/* Whether the text ends within the tag. */
+/* Returns whether the text is the beginning of `tag`. */
 static bool is_part_of_tag(const struct xd_span *t, const char *tag)
 {
     return t->len <= strlen(tag) && strncasecmp(t->s, tag, t->len) == 0;
@@ -120,10 +146,9 @@ bool xd_may_be_html(const void *text, size_t len)
     return xd_is_html(text, len);
 }
 
-/* What stands behind the last dot of the last component; "" if there is none. */
-static struct xd_span extension_of(const struct xd_url *url)
+/* Returns the text after the last dot of the last component, or "". */
+static struct xd_span extension_of(struct xd_span path)
 {
-    struct xd_span path = xd_url_path(url);
     size_t dot = path.len;
 
     while (dot > 0 && path.s[dot - 1] != '.' && path.s[dot - 1] != '/')
@@ -131,6 +156,18 @@ static struct xd_span extension_of(const struct xd_url *url)
     if (dot == 0 || path.s[dot - 1] == '/')
         dot = path.len;
     return xd_span(path.s + dot, path.len - dot);
+}
+
+static bool names_data(struct xd_span path)
+{
+    return xd_span_is_among(extension_of(path), extensions,
+                            sizeof extensions / sizeof *extensions);
+}
+
+static bool names_page(struct xd_span path)
+{
+    return xd_span_is_among(extension_of(path), page_extensions,
+                            sizeof page_extensions / sizeof *page_extensions);
 }
 
 static bool is_html(const char *media_type)
@@ -142,13 +179,16 @@ static bool is_html(const char *media_type)
                             sizeof types / sizeof *types);
 }
 
-bool xd_page_is_likely(const struct xd_url *url, const char *media_type)
+bool xd_page_is_likely(const struct xd_url *url, const char *file_name,
+                       const char *media_type)
 {
-    struct xd_span extension = extension_of(url);
+    const struct xd_span path = xd_url_path(url);
 
-    return is_html(media_type) &&
-           xd_span_is_among(extension, extensions,
-                            sizeof extensions / sizeof *extensions);
+    if (!is_html(media_type))
+        return false;
+    return names_data(path) ||
+           (file_name && !names_page(path) &&
+            names_data(xd_span(file_name, strlen(file_name))));
 }
 
 int xd_page_fail(struct xd_error *err, const struct xd_url *url)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages for people that come in place of a file: a login page, "not found", a
- * choice of mirrors, with a status that says that all is well.
+ * Detects HTML pages that a server sends with status 200 instead of a file: a
+ * login page, "not found", a choice of mirrors.
  */
 #ifndef XD_BASE_PAGE_H
 #define XD_BASE_PAGE_H
@@ -12,21 +12,25 @@
 
 #include "base/url.h"
 
-/* So many bytes of an answer tell. */
+/* Number of bytes from the start of a response that are examined. */
 #define XD_PAGE_LOOK ((size_t)1024)
 
-/* Whether the text begins as an HTML document does; and whether it may, as its
- * first `len` bytes say no other: "<!DOC" may.  Of more than XD_PAGE_LOOK bytes
- * those count; no bytes are no document. */
+/* xd_is_html() returns whether the text starts like an HTML document.
+ * xd_may_be_html() returns whether it still could after these first `len` bytes
+ * ("<!DOC" could).  At most XD_PAGE_LOOK bytes are examined.  An empty text is
+ * not HTML. */
 bool xd_is_html(const void *text, size_t len);
 bool xd_may_be_html(const void *text, size_t len);
 
-/* Whether a page may come in place of the file at `url`: `media_type` (NULL:
- * none was given) is that of HTML, and the URL ends in the extension of something
- * that is no page. */
-bool xd_page_is_likely(const struct xd_url *url, const char *media_type);
+/* Returns whether a response of this media type (NULL: none) may be a page
+ * instead of the file at `url`: it is HTML, but the URL has the extension of
+ * something else.  The extension of `file_name` (NULL: unknown) counts too,
+ * unless the URL has the extension of an HTML page. */
+bool xd_page_is_likely(const struct xd_url *url, const char *file_name,
+                       const char *media_type);
 
-/* Say that one came from `url`.  Returns DIFFERENT. */
+/* Fills in the error that the server of `url` sent an HTML page instead of the
+ * file.  Returns DIFFERENT. */
 int xd_page_fail(struct xd_error *err, const struct xd_url *url);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What came of an attempt to connect to a depot, and nothing more.
+ * Results of connecting to a depot without a request.
  */
 #ifndef XD_BASE_PING_H
 #define XD_BASE_PING_H
 
 enum xd_ping_result {
-    XD_PING_ANSWERED, /* it accepts connections */
-    XD_PING_REFUSED,  /* it said that it does not */
-    XD_PING_SILENT,   /* nothing came in time, or there is no way to it */
-    XD_PING_UNKNOWN   /* this could not be found out */
+    XD_PING_ANSWERED, /* accepts connections */
+    XD_PING_REFUSED,  /* refused the connection */
+    XD_PING_SILENT,   /* no answer in time, or no route */
+    XD_PING_UNKNOWN   /* could not be determined */
 };
 
 #endif

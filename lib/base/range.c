@@ -27,7 +27,8 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Index of the first range that ends at `at` or later; n if none does. */
+/* Returns the index of the first range that ends at or after `at`; n if none
+ * does. */
 static size_t first_ending_from(const struct xd_rangeset *s, uint64_t at)
 {
     size_t low = 0, high = s->n;
@@ -43,8 +44,8 @@ static size_t first_ending_from(const struct xd_rangeset *s, uint64_t at)
     return low;
 }
 
-/* The first range that holds `at` or lies behind it.  `at` is a byte of some
- * range that is not empty, so at + 1 exists. */
+/* Returns the index of the first range that contains `at` or starts after it.
+ * `at` is a byte of a non-empty range, so at + 1 does not overflow. */
 static size_t first_past(const struct xd_rangeset *s, uint64_t at)
 {
     return first_ending_from(s, at + 1);
@@ -67,8 +68,8 @@ static int reserve(struct xd_rangeset *s, size_t n)
     return 0;
 }
 
-/* Put the n ranges at `with` in the place of those from `first` up to, but
- * without, `past`.  n is at most one more than what is replaced. */
+/* Replaces the ranges from `first` up to but excluding `past` by the n ranges
+ * at `with`. n is at most one more than the number of ranges replaced. */
 static int splice(struct xd_rangeset *s, size_t first, size_t past,
                   const struct xd_range *with, size_t n)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Byte ranges and sets of them.
+ * Byte ranges and sets of ranges.
  *
  *     begin           end
  *       |=============)          end is excluded; begin == end is empty
  *
- * A set holds disjoint ranges in ascending order; ranges that touch are one.
- * Costs: look-ups O(log n); changes O(n) of the ranges held, for sets of which
- * there are few.  What every byte of a file is, lib/ledger knows.
- * Not thread-safe.
+ * A set holds disjoint ranges in ascending order; adjacent ranges are merged.
+ * Look-ups take O(log n), changes O(n) for n ranges.  For the states of all
+ * bytes of a file see lib/ledger.
+ * Threads: not thread-safe.
  */
 #ifndef XD_BASE_RANGE_H
 #define XD_BASE_RANGE_H
@@ -31,7 +31,7 @@ static inline bool xd_range_is_empty(struct xd_range r)
     return r.begin >= r.end;
 }
 
-/* What two have in common; empty if that is nothing. */
+/* Returns the intersection; empty if the ranges do not overlap. */
 static inline struct xd_range xd_range_clip(struct xd_range a,
                                             struct xd_range b)
 {
@@ -43,24 +43,24 @@ static inline struct xd_range xd_range_clip(struct xd_range a,
 }
 
 struct xd_rangeset {
-    struct xd_range *ranges; /* read-only for users */
+    struct xd_range *ranges; /* callers may only read them */
     size_t n, capacity;
     uint64_t bytes; /* sum of the lengths */
 };
 
-/* A zeroed struct is an empty set. */
+/* Prepare and free a set.  A zeroed struct is an empty set, too. */
 void xd_rangeset_init(struct xd_rangeset *s);
 void xd_rangeset_fini(struct xd_rangeset *s);
 
-/* 0, or NOMEM with the set as before. */
+/* Return 0, or NOMEM with the set unchanged. */
 int xd_rangeset_add(struct xd_rangeset *s, struct xd_range r);
 int xd_rangeset_remove(struct xd_rangeset *s, struct xd_range r);
 
-/* Whether all of r is in the set; an empty range always is. */
+/* Returns whether the set contains all of r.  True for an empty range. */
 bool xd_rangeset_contains(const struct xd_rangeset *s, struct xd_range r);
 
-/* The first run inside `within` that is in the set, or that is not; empty at
- * within.end if there is none. */
+/* Return the first range or gap of the set within `within`; empty at within.end
+ * if there is none. */
 struct xd_range xd_rangeset_next(const struct xd_rangeset *s,
                                  struct xd_range within);
 struct xd_range xd_rangeset_next_gap(const struct xd_rangeset *s,

@@ -3,7 +3,7 @@
 
 #define BUCKET (XD_SECOND / 4)
 
-/* Empty the buckets that passed since the last call. */
+/* Clears the counters for the time since the last call. */
 static void advance(struct xd_rate *r, xd_usec now)
 {
     uint64_t bucket = now / BUCKET;
@@ -35,7 +35,8 @@ double xd_rate_get(struct xd_rate *r, xd_usec now)
     span = (XD_RATE_BUCKETS - 1) * BUCKET + now % BUCKET;
     if (now - r->first < span)
         span = now - r->first;
-    /* A first burst has no length: call it one bucket's. */
+    /* The length of a first burst is unknown, so assume the time of one
+     * counter. */
     return (double)sum * (double)XD_SECOND /
            (double)(span > BUCKET ? span : BUCKET);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes per second over the last few seconds.
+ * Throughput over the last four seconds, in bytes per second.
  *
- * A ring of buckets, each a quarter of a second; what is older than the ring
- * no longer counts.  A zeroed struct is ready; time is an argument.
+ * A ring of counters, each for a quarter of a second.  A zeroed struct is ready
+ * for use.  The caller passes the time.  If the time goes back, all counters
+ * are cleared.
+ *
+ * Not thread-safe: both functions change the struct.
  */
 #ifndef XD_BASE_RATE_H
 #define XD_BASE_RATE_H
@@ -16,12 +19,16 @@
 
 struct xd_rate {
     uint64_t bytes[XD_RATE_BUCKETS];
-    xd_usec first; /* when the first byte was counted; 0: none yet */
-    uint64_t last; /* number of the newest bucket since time 0 */
+    xd_usec first; /* time of the first byte; 0: none yet */
+    uint64_t last; /* index of the newest counter; counter 0 starts at time 0 */
 };
 
+/* Adds bytes that were transferred now. */
 void xd_rate_add(struct xd_rate *r, xd_usec now, uint64_t bytes);
 
+/* Returns the mean throughput, and clears the counters that are too old.  In
+ * the first four seconds it is the mean since the first byte, over at least
+ * 0.25 s.  Before the first byte it is 0. */
 double xd_rate_get(struct xd_rate *r, xd_usec now);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that look random, the same for the same input (the finalizer of
- * splitmix64, Steele, Lea and Flood 2014). */
+/* A deterministic pseudo-random function (finalizer of splitmix64; Steele, Lea
+ * and Flood 2014). */
 #ifndef XD_BASE_SCATTER_H
 #define XD_BASE_SCATTER_H
 

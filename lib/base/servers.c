@@ -7,15 +7,16 @@
 #include "base/alloc.h"
 #include "base/number.h"
 
-/* With the last version, of one digit, before the end of the line. */
+/* The version, one digit, is the last character of the line. */
 #define HEADER "xdownload depots 3\n"
 #define HEADER_LENGTH (sizeof HEADER - 1)
 #define DIGIT (HEADER_LENGTH - 2)
 
-/* A host name has at most 253 bytes. */
+/* Longest server name: a host name has at most 253 bytes, and scheme and port
+ * are added. */
 #define LONGEST_NAME 300
 
-/* Values that cannot have been measured are ignored. */
+/* Limits of plausible values.  A line with a larger value is ignored. */
 #define MOST_BYTES_PER_S (UINT64_C(1) << 40)
 #define MOST_LATENCY (3600 * XD_SECOND)
 #define MOST_FAILURES 1000000
@@ -69,7 +70,7 @@ const struct xd_server *xd_servers_find(const struct xd_servers *s,
     return find(s, name);
 }
 
-/* Where another may stand: behind the last, or in place of the oldest. */
+/* Returns a free element, or the oldest entry. */
 static struct xd_server *room(struct xd_servers *s)
 {
     struct xd_server *oldest = s->list;
@@ -94,7 +95,7 @@ int xd_servers_put(struct xd_servers *s, const struct xd_server *server)
     place = find(s, server->name);
     if (!place)
         place = room(s);
-    /* A place that is free was never seen. */
+    /* A free element has seen == 0. */
     if (place->seen > server->seen)
         return 0;
     name = xd_strdup(server->name);
@@ -107,7 +108,7 @@ int xd_servers_put(struct xd_servers *s, const struct xd_server *server)
     return 0;
 }
 
-/* The number before the next blank of the line, which is left behind. */
+/* Reads a number and the blank after it. */
 static bool take_number(const char **at, const char *end, uint64_t most,
                         uint64_t *out)
 {
@@ -119,7 +120,7 @@ static bool take_number(const char **at, const char *end, uint64_t most,
     return true;
 }
 
-/* What is left of the line, in the one form that we write. */
+/* Reads the rest of the line: a server name as xd_server_name() writes it. */
 static int take_name(const char *at, const char *end, char **out)
 {
     char name[LONGEST_NAME + 1];
@@ -159,7 +160,7 @@ static bool take_learned(const char **at, const char *end, unsigned version,
     return is_whole && (out->useful == 0 || out->cap > 0);
 }
 
-/* 0, INVAL or NOMEM. */
+/* Returns 0, INVAL or NOMEM. */
 static int put_line(struct xd_servers *s, const char *at, const char *end,
                     uint64_t now, unsigned version)
 {
@@ -181,7 +182,7 @@ static int put_line(struct xd_servers *s, const char *at, const char *end,
     return rc;
 }
 
-/* Of the file that begins so; 0: it is none of ours. */
+/* Returns the version of the file; 0 if it has another format. */
 static unsigned version_of(const char *text, size_t len)
 {
     if (len < HEADER_LENGTH || memcmp(text, HEADER, DIGIT) != 0 ||
@@ -204,7 +205,7 @@ int xd_servers_parse(struct xd_servers *s, const char *text, size_t len,
     for (at += HEADER_LENGTH; at < end; at = line_end + 1) {
         line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end)
-            break; /* a line that was cut may say anything */
+            break; /* the last line was cut off */
         if (put_line(s, at, line_end, now, version) == XD_E_NOMEM)
             return XD_E_NOMEM;
     }

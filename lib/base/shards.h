@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that are protected by parity are a stripe, which is cut into shards. */
+/* Stripes: blocks of data that are divided into shards and protected by parity
+ * shards. */
 #ifndef XD_BASE_SHARDS_H
 #define XD_BASE_SHARDS_H
 
-#define XD_SHARDS_MAX 255 /* of a stripe: the field has 256 elements */
+#define XD_SHARDS_MAX 255 /* limit of GF(2^8) */
 
 #endif

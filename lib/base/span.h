@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run of bytes that belongs to its caller and has no NUL at its end. */
+/* A string that is not NUL-terminated and not owned by the struct. */
 #ifndef XD_BASE_SPAN_H
 #define XD_BASE_SPAN_H
 
@@ -9,7 +9,7 @@
 #include <strings.h>
 
 struct xd_span {
-    const char *s; /* may be NULL where len is 0 */
+    const char *s; /* may be NULL if len is 0 */
     size_t len;
 };
 
@@ -29,7 +29,9 @@ static inline bool xd_span_is(struct xd_span a, const char *s)
     return a.len == len && (len == 0 || memcmp(a.s, s, len) == 0);
 }
 
-/* Whether it is that word, or begins with it, in whatever case. */
+/* Compare without regard to case: is_word() is true if `a` equals the word,
+ * begins_with() if `a` starts with it, is_among() if `a` equals one of the
+ * words. */
 static inline bool xd_span_is_word(struct xd_span a, const char *word)
 {
     size_t len = strlen(word);
@@ -57,7 +59,7 @@ static inline void xd_span_skip(struct xd_span *a, size_t n)
     a->len -= n;
 }
 
-/* What XML calls white space. */
+/* Returns true for white space as defined by XML. */
 static inline bool xd_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';

@@ -21,8 +21,8 @@ void xd_text_clear(struct xd_text *t)
         t->s[0] = '\0';
 }
 
-/* Room for `more` bytes and the NUL behind them.  Doubling makes a long text
- * out of many short ones in linear time. */
+/* Makes room for `more` bytes and a NUL.  Doubles the size, so that many
+ * appends take linear time. */
 static bool reserve(struct xd_text *t, size_t more)
 {
     size_t capacity = t->capacity < 64 ? 64 : t->capacity;
@@ -74,8 +74,7 @@ void xd_text_addf(struct xd_text *t, const char *format, ...)
     t->len += (size_t)len;
 }
 
-/* Take away a UTF-8 character at the end of which only the beginning is
- * there. */
+/* Removes an incomplete UTF-8 character from the end. */
 static void drop_cut_character(char *s, size_t len)
 {
     size_t lead = len;
@@ -93,9 +92,9 @@ static void drop_cut_character(char *s, size_t len)
         s[lead] = '\0';
 }
 
-/* What comes from outside must not end the line, command the terminal or look
- * like something else; bytes that are not UTF-8 stay, as file names have
- * them. */
+/* Replaces deceptive characters by '?': text from outside must not break the
+ * line, control the terminal or hide characters.  Invalid UTF-8 is kept,
+ * because file names may contain it. */
 static void blot_deceptive(char *s)
 {
     size_t len = strlen(s);

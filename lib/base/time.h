@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Time as a number.  Only lib/os reads a clock. */
+/* Times and durations as numbers.  The clock itself is in os/clock.h. */
 #ifndef XD_BASE_TIME_H
 #define XD_BASE_TIME_H
 
 #include <stdint.h>
 
-typedef uint64_t xd_usec; /* microseconds since some fixed moment */
+typedef uint64_t xd_usec; /* microseconds since an arbitrary fixed moment */
 
 #define XD_NEVER UINT64_MAX
 #define XD_MS ((xd_usec)1000)

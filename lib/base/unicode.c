@@ -43,7 +43,7 @@ bool xd_is_deceptive(uint32_t c)
     };
 
     if (c >= ' ' && c < 0x7f)
-        return false; /* nearly all that is ever asked about */
+        return false; /* fast path for printable ASCII */
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         if (c >= ranges[i].first && c <= ranges[i].last)
             return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Characters of foreign text: UTF-8, and what people cannot see in it.
+ * UTF-8 decoding, and characters that deceive readers.
  */
 #ifndef XD_BASE_UNICODE_H
 #define XD_BASE_UNICODE_H
@@ -9,16 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length of the UTF-8 character at the front of the `len` > 0 bytes at `s`;
- * 0 if there is none.  Overlong forms, surrogates and what lies past U+10FFFF
- * are none. */
+/* Decodes one character from `len` > 0 bytes.  Returns its length, or 0 if it
+ * is invalid: overlong, a surrogate, or above U+10FFFF. */
 size_t xd_utf8_decode(const char *s, size_t len, uint32_t *out_character);
 
 /*
- * Whether `c` commands a terminal, ends a line, changes the direction of
- * writing, or cannot be seen, so that two names with and without it look the
- * same: controls, the characters with Bidi_Control or
- * Default_Ignorable_Code_Point of Unicode 15, and what is no character.
+ * Returns whether `c` controls the terminal, ends a line, changes the writing
+ * direction or is invisible, so that text can look like something else.  These
+ * are the control characters, Bidi_Control and Default_Ignorable_Code_Point of
+ * Unicode 15, and noncharacters.
  */
 bool xd_is_deceptive(uint32_t c);
 

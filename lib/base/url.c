@@ -8,13 +8,14 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
+#include "base/string_hash.h"
 #include "base/unicode.h"
 
 #define HEX "0123456789abcdefABCDEF"
 
 static const struct scheme {
     const char *name;
-    unsigned port; /* 0: knows no ports */
+    unsigned port; /* default port; 0: the scheme has no ports */
 } schemes[] = {
     [XD_SCHEME_HTTP] = {"http", 80}, [XD_SCHEME_HTTPS] = {"https", 443},
     [XD_SCHEME_FTP] = {"ftp", 21},   [XD_SCHEME_FTPS] = {"ftps", 990},
@@ -27,8 +28,9 @@ const char *xd_scheme_name(enum xd_scheme scheme)
     return schemes[scheme].name;
 }
 
-/* Classes of characters, whatever the locale.  strspn() would build a table of
- * its set at each call, which in a long manifest costs more than all else. */
+/* Character classes that do not depend on the locale.  strspn() is not used,
+ * because it builds a table on every call, which would dominate the cost of
+ * parsing a long manifest. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -64,7 +66,7 @@ static bool is_of_userinfo(char c)
     return is_of_name(c) || (c != '\0' && strchr("~%!$&'()*+,;=:", c) != NULL);
 }
 
-/* How many of the `len` bytes at s, from the first one on, are of a class. */
+/* Returns the number of leading bytes that belong to the class. */
 static size_t count_of(const char *s, size_t len, bool (*is_of_class)(char))
 {
     size_t n = 0;
@@ -79,14 +81,15 @@ static bool all_of(const char *s, size_t len, bool (*is_of_class)(char))
     return count_of(s, len, is_of_class) == len;
 }
 
-/* No byte that some parsers skip, cut at or turn into another.  Those beyond
- * ASCII pass here, for Metalink has IRIs. */
+/* Returns whether the text is free of bytes that some parsers skip, or at which
+ * they cut the URL.  Non-ASCII passes, because Metalink allows IRIs.
+ * Backslashes pass as well; the part before the path is checked separately. */
 static bool has_only_plain_bytes(const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)s[i];
 
-        if (c <= ' ' || c == 0x7f || c == '\\')
+        if (c <= ' ' || c == 0x7f)
             return false;
     }
     return true;
@@ -102,7 +105,8 @@ static enum xd_scheme scheme_of(const char *s, size_t len)
     return (enum xd_scheme)i;
 }
 
-/* Four decimal numbers of one byte each, without leading zeros. */
+/* Returns true for an IPv4 address: four decimal numbers up to 255 without
+ * leading zeros. */
 static bool is_ipv4(const char *s, size_t len)
 {
     const char *end = s + len;
@@ -121,8 +125,8 @@ static bool is_ipv4(const char *s, size_t len)
     return s == end;
 }
 
-/* "127.1", "0x7f000001" and "0177.0.0.1" are addresses for some resolvers and
- * names for others. */
+/* Returns true if the last label is a number.  "127.1", "0x7f000001" and
+ * "0177.0.0.1" are addresses for some resolvers and names for others. */
 static bool ends_in_number(const char *s, size_t len)
 {
     size_t label = len;
@@ -136,7 +140,7 @@ static bool ends_in_number(const char *s, size_t len)
     return len > 0 && all_of(s, len, is_digit);
 }
 
-/* Letters of any script: libcurl turns them into ASCII (IDNA). */
+/* Accepts letters of any script, because libcurl converts them (IDNA). */
 static bool is_name(const char *s, size_t len)
 {
     while (len > 0) {
@@ -152,14 +156,27 @@ static bool is_name(const char *s, size_t len)
     return true;
 }
 
+/* Returns true for an IPv6 address, optionally with a zone after "%25" (RFC
+ * 6874). */
+static bool is_ipv6(const char *s, size_t len)
+{
+    static const char sign[] = "%25";
+    const size_t n_sign = strlen(sign);
+    const char *zone = memchr(s, '%', len);
+    const size_t n = zone != NULL ? (size_t)(zone - s) : len;
+
+    if (zone != NULL && (len - n <= n_sign || memcmp(zone, sign, n_sign) != 0 ||
+                         !all_of(zone + n_sign, len - n - n_sign, is_of_name)))
+        return false;
+    return n > 2 && all_of(s, n, is_of_ipv6) && memchr(s, ':', n) != NULL;
+}
+
 static bool is_host(const char *s, size_t len)
 {
     size_t name_len;
 
     if (len > 0 && s[0] == '[')
-        return len > 4 && s[len - 1] == ']' &&
-               all_of(s + 1, len - 2, is_of_ipv6) &&
-               memchr(s, ':', len) != NULL;
+        return len > 2 && s[len - 1] == ']' && is_ipv6(s + 1, len - 2);
     if (!is_name(s, len))
         return false;
     name_len = len > 1 && s[len - 1] == '.' ? len - 1 : len;
@@ -184,7 +201,7 @@ static bool parse_port(const char *s, size_t len, struct xd_url *u)
     if (len > 5 || !xd_parse_u64(s, len, &port) || port > 65535)
         return false;
     if (port == 0 && u->scheme == XD_SCHEME_IBP)
-        port = own; /* as IBP has it */
+        port = own; /* IBP writes 0 for the default port */
     if (port == 0)
         return false;
     if (u->scheme == XD_SCHEME_FILE)
@@ -194,7 +211,7 @@ static bool parse_port(const char *s, size_t len, struct xd_url *u)
     return true;
 }
 
-/* The last ':' before `end`, or `end`. */
+/* Returns the last ':' before `end`, or `end`. */
 static const char *last_colon(const char *s, const char *end)
 {
     for (const char *at = end; at > s; at--)
@@ -203,8 +220,8 @@ static const char *last_colon(const char *s, const char *end)
     return end;
 }
 
-/* IBP's own clients write IPv6 addresses without brackets, and always a port:
- * it stands behind the last colon. */
+/* Returns true for an IPv6 address without brackets.  IBP clients write
+ * addresses in this way, but always with a port. */
 static bool has_bare_ipv6(const struct xd_url *u)
 {
     const char *host = host_of(u), *end = path_of(u);
@@ -214,7 +231,7 @@ static bool has_bare_ipv6(const struct xd_url *u)
            memchr(host, ':', (size_t)(last_colon(host, end) - host));
 }
 
-/* [userinfo "@"] host [":" port], up to the path */
+/* Parses [userinfo "@"] host [":" port]. */
 static bool parse_authority(struct xd_url *u)
 {
     size_t begin = u->host, len = u->path - begin;
@@ -265,11 +282,12 @@ bool xd_url_parse(struct xd_url *out, const char *s)
     u.path = (uint16_t)(u.host + strcspn(s + u.host, "/?#"));
     if (!parse_authority(&u))
         return false;
-    /* Parsers that look for the '/' only would find a host behind the '@'. */
+    /* Parsers that only look for '/' would take the text after '@' for the
+     * host. */
     path = path_of(&u);
     if (*path != '/' && strchr(path, '@') != NULL)
         return false;
-    /* A capability has no query and no fragment: "/0#IBP-key/123/READ". */
+    /* IBP capabilities have no query and no fragment: "/0#IBP-key/123/READ". */
     u.path_len = (uint16_t)(u.scheme == XD_SCHEME_IBP ? strlen(path)
                                                       : strcspn(path, "?#"));
     u.is_valid = true;
@@ -306,13 +324,14 @@ int xd_url_compare(const struct xd_url *a, const struct xd_url *b)
                : strcmp(a->secret_text, b->secret_text);
 }
 
-/* Not tolower(): the host's locale has no say in this. */
+/* Like tolower(), but independent of the program's locale. */
 static char ascii_lower(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-/* "name." and "name" are one host, and the local disk has none. */
+/* Returns the length of the host without a trailing dot, because "name." and
+ * "name" are the same host.  The local disk has no host. */
 static size_t depot_host_len(const struct xd_url *u)
 {
     bool dot = u->host_len > 1 && host_of(u)[u->host_len - 1] == '.';
@@ -320,13 +339,14 @@ static size_t depot_host_len(const struct xd_url *u)
     return u->scheme == XD_SCHEME_FILE ? 0 : (size_t)u->host_len - dot;
 }
 
-/* 0: its name has none. */
+/* Returns the port in the depot name, or 0 if the name has no port. */
 static unsigned depot_port(const struct xd_url *u)
 {
     return u->port_is_default && u->scheme != XD_SCHEME_IBP ? 0 : u->port;
 }
 
-/* At most `size` bytes with the NUL, as snprintf() has it. */
+/* Writes the depot name, truncated to `size`.  Returns the full length, like
+ * snprintf(). */
 static int show_depot(char *out, size_t size, const struct xd_url *u)
 {
     int n, len = (int)depot_host_len(u);
@@ -348,7 +368,8 @@ int xd_url_compare_depots(const struct xd_url *a, const struct xd_url *b)
     const char *x = host_of(a), *y = host_of(b);
     int c = (n > m) - (n < m);
 
-    if (c == 0 && n == 0) /* other schemes than "file" may have no host */
+    /* only "file" is the local disk; other schemes may have no host */
+    if (c == 0 && n == 0)
         return (a->scheme == XD_SCHEME_FILE) - (b->scheme == XD_SCHEME_FILE);
     if (c == 0 && memcmp(x, y, n) != 0)
         for (size_t i = 0; c == 0 && i < n; i++)
@@ -356,7 +377,23 @@ int xd_url_compare_depots(const struct xd_url *a, const struct xd_url *b)
     return c != 0 ? c : (int)depot_port(a) - (int)depot_port(b);
 }
 
-/* From behind the last '/' of the path on, without the fragment. */
+uint64_t xd_url_hash_depot(const struct xd_url *u)
+{
+    char name[512];
+    const int n = show_depot(name, sizeof name, u);
+    const size_t len = n < 0                     ? 0
+                       : (size_t)n < sizeof name ? (size_t)n
+                                                 : sizeof name - 1;
+
+    return xd_string_hash(name, len);
+}
+
+uint64_t xd_url_hash(const struct xd_url *u)
+{
+    return xd_string_hash(u->secret_text, strlen(u->secret_text));
+}
+
+/* Returns the text after the last '/' of the path, without the fragment. */
 static struct xd_span last_name(const char *url)
 {
     size_t path = strcspn(url, "?#"), end = strcspn(url, "#");
@@ -409,7 +446,7 @@ bool xd_url_is_local(const struct xd_url *u)
         return false;
     for (const char *s = path; *s != '\0'; s++)
         if (*s == '%' && xd_url_unescape(s) <= 0)
-            return false; /* none, or the end of a string */
+            return false; /* an invalid escape, or an escaped NUL */
     return true;
 }
 
@@ -456,8 +493,8 @@ bool xd_url_names_compressed(const struct xd_url *u)
     return xd_name_is_compressed(u->secret_text);
 }
 
-/* What cannot be split may hold a secret anywhere; what follows one of these
- * bytes, or goes before them, is the likely one. */
+/* Returns the text for display.  An invalid URL may contain a secret anywhere,
+ * most likely next to one of these characters. */
 static const char *show_invalid(const char *s)
 {
     bool may_show = strpbrk(s, "@?#") == NULL && strncasecmp(s, "ibp:", 4) != 0;
@@ -478,7 +515,8 @@ static int show_url(char *out, size_t size, const struct xd_url *u)
                     is_secret ? "/..." : path_of(u));
 }
 
-/* All that one of these shows.  NULL when out of memory. */
+/* Returns the complete output of `show` in new memory.  NULL if out of
+ * memory. */
 static char *allocate(int (*show)(char *, size_t, const struct xd_url *),
                       const struct xd_url *u)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The few facts about a URL (RFC 3986) that decide where bytes come from.
+ * Parsed URLs (RFC 3986).
  *
- * Strict on purpose: what two parsers could read differently (blanks, control
- * characters, backslashes, a second '@', a port out of range) is no URL here,
- * so that the host which we compare is the host that the transport asks.
+ * Strict on purpose: anything that two parsers could interpret differently
+ * (blanks, control characters, a backslash before the path, a second '@', a bad
+ * port) is rejected.  So the host that we check is the host that libcurl
+ * connects to. base/typed_url.h converts what users type to this form.
  */
 #ifndef XD_BASE_URL_H
 #define XD_BASE_URL_H
@@ -18,7 +19,9 @@
 
 struct xd_error;
 
-#define XD_URL_MAX 8192 /* bytes; no real manifest comes near */
+/* Largest length in bytes, because struct xd_url has 16-bit offsets.  Signed
+ * URLs have queries of up to 16,000 bytes. */
+#define XD_URL_MAX 65535
 
 enum xd_scheme {
     XD_SCHEME_HTTP,
@@ -35,51 +38,57 @@ static inline bool xd_scheme_is_ftp(enum xd_scheme scheme)
     return scheme == XD_SCHEME_FTP || scheme == XD_SCHEME_FTPS;
 }
 
-/* As it stands in URLs; "" for OTHER. */
+/* Returns the scheme as in URLs; "" for OTHER. */
 const char *xd_scheme_name(enum xd_scheme scheme);
 
-/* Whether libcurl fetches it. */
+static inline bool xd_scheme_is_http(enum xd_scheme scheme)
+{
+    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS;
+}
+
+/* Returns whether libcurl handles the scheme. */
 static inline bool xd_scheme_is_web(enum xd_scheme scheme)
 {
-    return scheme == XD_SCHEME_HTTP || scheme == XD_SCHEME_HTTPS ||
-           xd_scheme_is_ftp(scheme);
+    return xd_scheme_is_http(scheme) || xd_scheme_is_ftp(scheme);
 }
 
 /*
- * A URL, parsed.  It is made once, where a URL enters, and then travels instead
- * of its text.  The fields are offsets, so that nothing of the text can be
- * printed by accident; only transports, and what writes manifests, may ask for
- * the text: tests/lint holds that.
- * Ownership: a value borrows the text that it was parsed from; xd_url_copy()
- *            makes one with a text of its own.
+ * A parsed URL.  Text is parsed once, on input, and then passed on in this
+ * form.  Its fields are offsets, so that passwords are not printed by accident.
+ * Only transports and manifest writers may use the text; tests/lint checks
+ * that.
+ * Ownership: the value points into the text that was parsed; xd_url_copy()
+ * makes an independent copy.
  */
 struct xd_url {
-    const char *secret_text; /* all of it, as it was written */
-    uint16_t userinfo;       /* "user:password"; 0: there is none */
-    uint16_t host, host_len; /* as written, in UTF-8 perhaps; IPv6 in its
-                                 brackets; without them where IBP's clients
-                                 wrote none; may be empty */
-    uint16_t path, path_len; /* from '/' on, or empty; without query and
-                                 fragment, which IBP has not */
-    uint16_t port;           /* the scheme's own if none was written */
+    const char *secret_text; /* the complete text */
+    uint16_t userinfo;       /* offset of "user:password"; 0: none */
+    /* host as written, perhaps in UTF-8, perhaps empty.  An IPv6 address has
+     * brackets, unless an IBP URL was written without them */
+    uint16_t host, host_len;
+    /* path including the leading '/', or empty.  It excludes query and
+     * fragment, which IBP URLs do not have */
+    uint16_t path, path_len;
+    uint16_t port; /* default of the scheme if none is written */
     enum xd_scheme scheme : 8;
-    bool port_is_default : 1; /* none was written, or the scheme's own was */
-    bool is_valid : 1;        /* else it is no URL, and has no parts */
+    bool port_is_default : 1; /* the URL has no port or the default one */
+    bool is_valid : 1;        /* false: not a URL, all parts are empty */
 };
 
 /*
- * Parse `s`, which lives as long as *out.  False if it is not an absolute URL
- * ("scheme://") of at most XD_URL_MAX bytes: *out is a value even so, which
- * can be shown, and which every transport refuses.
+ * Parses `s`, which must live as long as *out.  Returns false if it is not an
+ * absolute URL ("scheme://") of at most XD_URL_MAX bytes.  Even then *out can
+ * be displayed, but transports refuse it.
  */
 bool xd_url_parse(struct xd_url *out, const char *s);
 
-/* A copy in one piece with its text, to release with xd_free().  NULL when out
- * of memory. */
+/* Returns a copy with its own text, in one block.  Release it with xd_free().
+ * NULL if out of memory. */
 struct xd_url *xd_url_copy(const struct xd_url *u);
 
-/* The text with its password, its query and its keys: for code that sends it, or
- * write it where it came from.  It lives as long as the value's text does. */
+/* Returns the complete text including password, query and keys.  Only for code
+ * that sends it or writes it back to where it came from.  Lives as long as the
+ * value's text. */
 static inline const char *xd_url_secret_text(const struct xd_url *u)
 {
     return u->secret_text;
@@ -90,72 +99,79 @@ static inline bool xd_url_has_login(const struct xd_url *u)
     return u->userinfo != 0;
 }
 
-/* Whether keys of S3 have signed it. */
+/* Returns whether the URL is presigned for S3. */
 static inline bool xd_url_is_presigned(const struct xd_url *u)
 {
     return strstr(u->secret_text, "X-Amz-Signature=") != NULL;
 }
 
-/* May be empty. */
+/* Returns the host, which may be empty. */
 struct xd_span xd_url_host(const struct xd_url *u);
 
-/* Without query and fragment; empty for IBP, whose path is a secret. */
+/* Returns the path without query and fragment.  It is empty for IBP, where the
+ * path is a secret. */
 struct xd_span xd_url_path(const struct xd_url *u);
 
-/* Whether both call their file the same: what follows the last '/' of the path,
- * with the query. */
+/* Returns whether both have the same file name: the part after the last '/' of
+ * the path, including the query. */
 bool xd_url_same_name(const struct xd_url *a, const struct xd_url *b);
 
-/* By all of their texts, as strcmp(). */
+/* Compares the complete texts like strcmp(). */
 int xd_url_compare(const struct xd_url *a, const struct xd_url *b);
 
 /*
- * The depot that a URL lies on, as "host" or "host:port": lower case, the
- * port only where it is not the scheme's own, so that the http, https, ftp and ftps
- * URLs of one host are one depot.  An IBP depot is another server than the
- * web server of its host and always has its port; "file:" is the local disk.
- * Returns NULL when out of memory.
+ * Returns the name of the URL's depot: "host" or "host:port" in lower case,
+ * with the port only if it is not the default.  So http, https, ftp and ftps
+ * URLs of one host are the same depot.  An IBP depot always has its port and
+ * differs from the web server of its host. "file:" is the local disk.  NULL if
+ * out of memory.
  */
 char *xd_url_depot(const struct xd_url *u);
 
-/* Some order of such depots: 0 where the names are equal. */
+/* Orders URLs by depot name; 0 if the names are equal. */
 int xd_url_compare_depots(const struct xd_url *a, const struct xd_url *b);
 
-/* Whether both are URLs of one server and scheme. */
+/* Hashes the depot name (string_hash.h). */
+uint64_t xd_url_hash_depot(const struct xd_url *u);
+
+/* Hashes the complete text. */
+uint64_t xd_url_hash(const struct xd_url *u);
+
+/* Returns whether scheme, host and port are equal. */
 bool xd_url_same_origin(const struct xd_url *a, const struct xd_url *b);
 
-/* Whether it is a file: URL that names a path on this machine and nothing
- * more: no other host, no query, no broken %-sequence. */
+/* Returns whether this is a file: URL of a local path: no other host, no query,
+ * no invalid escape. */
 bool xd_url_is_local(const struct xd_url *u);
 
-/* The path that such a URL names.  Returns NULL when out of memory. */
+/* Returns the path of a local file: URL.  NULL if out of memory. */
 char *xd_url_local_path(const struct xd_url *u);
 
-/* The byte that the escape at `s` stands for ("%2F"); -1 if it is none. */
+/* Returns the byte of the escape at `s` ("%2F"), or -1 if there is no valid
+ * escape. */
 int xd_url_unescape(const char *s);
 
-/* Whether a file's name, or a URL with or without its query, ends like that of
- * a compressed file: what a server then says of an encoding is a part of the
- * file's format. */
+/* Return whether a file name, or a URL with or without its query, has the
+ * extension of a compressed file.  Then a Content-Encoding describes the file
+ * itself and must not be undone. */
 bool xd_name_is_compressed(const char *name);
 bool xd_url_names_compressed(const struct xd_url *u);
 
 /*
- * The URL as people may see it: without user name, query and fragment, and of
- * an IBP capability, which is a secret, only the host.  Of what is no URL,
- * all if nothing in it looks like a secret.  Returns NULL when out of memory.
+ * Returns the URL for display: without user name, query and fragment.  An IBP
+ * capability is a secret, so only its host is shown.  An invalid URL is shown
+ * only if nothing in it looks like a secret.  NULL if out of memory.
  */
 char *xd_url_public(const struct xd_url *u);
 
-/* The same for sentences, cut if it is long: a URL of 8 KiB would leave no room
- * for what is to be said of it. */
+/* Like xd_url_public() for messages, shortened if too long. */
 struct xd_url_name {
     char s[201];
 };
 struct xd_url_name xd_url_name(const struct xd_url *u);
 
-/* Say of a failure where it was: at `url`, to which the depot of another one led,
- * which may be NULL or no URL.  `err` may be NULL. */
+/* Adds the place of a failure to an error: `url`, reached through `depot`,
+ * which may be NULL or invalid.  `err` may be NULL. */
 void xd_url_locate(struct xd_error *err, const struct xd_url *depot,
                    const struct xd_url *url);
 

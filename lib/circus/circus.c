@@ -12,28 +12,32 @@
 #define FORGET (30 * XD_SECOND)
 #define MOST_CLIENTS 2048
 
-/* The front moves by so many bytes for each that a client is sent, if that has
- * most of what it leaps over: up to INDEPENDENT_FROM three of four are. */
+/* For each byte that it receives, a client may move the front by up to this
+ * many bytes: over that byte, and over three that it already has.  A factor of
+ * four suffices, because a client that has more than INDEPENDENT_FROM (three
+ * quarters) of the file does not move the front. */
 #define BYTES_PER_SENT 4
 
-/* At least, whatever the rates are: about as much as the paper's servers have queued
- * for each client.  What is next must not be what makes a client slow. */
+/* Minimum length of a suggested range in blocks, whatever the rates are.  This
+ * is roughly the amount that the servers in the paper queue per client.
+ * Shorter ranges would slow clients down. */
 #define LEAST_BLOCKS 4
 
-/* What one answer can lead to is a quarter of the active region, so that a client
- * is asked often where it goes on. */
+/* A response covers at most a quarter of the active region, so clients get a
+ * new hint often. */
 #define NEXT_PARTS 4
 
 struct xd_circus {
-    /* Constant after new(). */
+    /* constant after xd_circus_new() */
     uint64_t size, block, active, leapfront;
     double independent_from;
     bool leaps_freely;
 
     struct xd_circus_clients clients;
-    uint64_t front; /* the file's cursor */
-    uint64_t warm;  /* bytes behind it, `active` at most, over which it came */
-    struct xd_rate rate; /* at which it moves */
+    uint64_t front; /* position of the front in the file */
+    /* bytes before the front that were read from the disk, at most `active` */
+    uint64_t warm;
+    struct xd_rate rate; /* rate of the front */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -46,8 +50,9 @@ static uint64_t or_default(uint64_t given, uint64_t otherwise)
     return given != 0 ? given : otherwise;
 }
 
-/* In a short file the client that is farthest behind is not taken for one that is
- * ahead: the two distances that count are together no more than its size. */
+/* Sets the rules.  The active region and the leapfront distance together are at
+ * most as long as the file.  Otherwise, in a short file, a client that lags far
+ * behind would look like one that is ahead. */
 static void set_rules(struct xd_circus *c, const struct xd_circus_rules *r)
 {
     c->block = or_default(r->block_bytes, BLOCK_BYTES);
@@ -68,8 +73,9 @@ int xd_circus_new(struct xd_circus **out, uint64_t size,
     struct xd_circus_rules r = {.struct_size = sizeof r};
 
     *out = NULL;
-    if (rules != NULL)
-        xd_copy_in(&r, sizeof r, rules);
+    if (rules != NULL &&
+        xd_copy_in(&r, sizeof r, rules, "xd_circus_rules", err) < 0)
+        return XD_E_INVAL;
     if (size == 0 || size > INT64_MAX)
         return xd_fail(err, XD_E_INVAL, "a file of %llu bytes has no blocks",
                        (unsigned long long)size);
@@ -105,7 +111,7 @@ struct xd_circus_client *xd_circus_enter(struct xd_circus *c, uint64_t id,
     if (client == NULL)
         return NULL;
     if (c->clients.n == 1 && client->sent.n == 0)
-        c->front = c->warm = 0; /* of clients that have gone */
+        c->front = c->warm = 0; /* left there by earlier clients */
     client->n_requests++;
     client->seen = now_us;
     return client;
@@ -139,7 +145,8 @@ void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,
         xd_circus_client_remove(client, (struct xd_range){begin, end});
 }
 
-/* How far `to` is ahead of `from`, round the file. */
+/* Returns how far `to` is ahead of `from`, wrapping around at the end of the
+ * file. */
 static uint64_t distance(const struct xd_circus *c, uint64_t from, uint64_t to)
 {
     return to >= from ? to - from : c->size - from + to;
@@ -160,9 +167,10 @@ static bool is_independent(const struct xd_circus *c,
     return (double)client->sent.bytes >= c->independent_from * (double)c->size;
 }
 
-/* The front leaps with a client only where that was to go on, because it has what lies
- * between.  One that has just come, or gathers what it left out, would take the front
- * away from all the others, which then leave out most of the file. */
+/* Returns true if the client may move the front over bytes that it already has.
+ * It may do so only if it continues where xd_circus_next() suggested.  A new
+ * client, or one that fills its gaps, would move the front away from all other
+ * clients, which would then miss most of the file. */
 static bool may_leap(const struct xd_circus *c,
                      const struct xd_circus_client *client, uint64_t begin)
 {
@@ -170,12 +178,14 @@ static bool may_leap(const struct xd_circus *c,
 
     if (c->leaps_freely || c->clients.n == 1)
         return true;
-    return !is_independent(c, client) && client->goes_on != UINT64_MAX &&
-           begin + near >= client->goes_on && begin <= client->goes_on + near;
+    return !is_independent(c, client) && client->suggested != UINT64_MAX &&
+           begin + near >= client->suggested &&
+           begin <= client->suggested + near;
 }
 
-/* A client that is ahead takes the front with it; one that was sent little does not
- * take it far, or it would have the disk read for it alone. */
+/* Moves the front to a client that is ahead of it, but only over bytes that the
+ * client has received.  Otherwise the disk would be read for that client
+ * alone. */
 static void follow(struct xd_circus *c, struct xd_circus_client *client,
                    uint64_t begin, uint64_t bytes, xd_usec now)
 {
@@ -194,7 +204,8 @@ static void follow(struct xd_circus *c, struct xd_circus_client *client,
     move_front(c, client->cursor, now);
 }
 
-/* Whether a place is in the active region, or not far ahead of it. */
+/* Returns true if the position is in the active region or a short way ahead of
+ * it. */
 static bool is_near(const struct xd_circus *c, uint64_t at)
 {
     return distance(c, at, c->front) <= c->active ||
@@ -213,16 +224,17 @@ void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
     xd_circus_client_add(client, (struct xd_range){begin, end});
     xd_rate_add(&client->rate, now_us, end - begin);
     if (c->clients.n == 1 && !is_near(c, client->cursor)) {
-        c->front = begin; /* there is no other that it could leave behind */
+        c->front = begin; /* there is no other client to wait for */
         c->warm = 0;
     }
     follow(c, client, begin, end - begin, now_us);
 }
 
-/* Where it goes on: where it is, or at the midpoint.  That of Figure 5 is half of
- * `active` behind the front; here it is the midpoint of what is in memory, which is
- * the same but where the front has just begun, at a place to which a client that was
- * alone has gone: what is behind that would be read for one more client only. */
+/* Returns the position where a client should continue: its own, or the middle
+ * of the active region (Figure 5 of the paper).  The middle is computed from
+ * the part of the region that is in memory.  Right after the front has moved to
+ * the position of a lone client, the rest of the region is not in memory, and
+ * would be read for that client only. */
 static uint64_t next_place(const struct xd_circus *c,
                            const struct xd_circus_client *client)
 {
@@ -236,10 +248,10 @@ static uint64_t next_place(const struct xd_circus *c,
 }
 
 /*
- * How many bytes from `at` on can be sent before the front has left them behind.
- * The byte x bytes behind `at` is sent after x / rate; by then the end of the
- * region has moved by x * front's rate / rate, and it is reached if that is more
- * than what the byte is ahead of it now, `room` + x.
+ * Returns how many bytes from `at` can be sent before the active region has
+ * passed them.  A byte that is x bytes after `at` is sent at the time x / rate.
+ * By then the end of the region has moved by x * front rate / rate.  It must
+ * not have passed that byte, which is `room` + x bytes ahead of it now.
  */
 static uint64_t bytes_in_time(struct xd_circus *c,
                               struct xd_circus_client *client, uint64_t at,
@@ -260,7 +272,8 @@ static uint64_t bytes_in_time(struct xd_circus *c,
     return in_time > least_bytes ? in_time : least_bytes;
 }
 
-/* What it misses from `at` on, and then from the beginning; empty: nothing. */
+/* Returns the first missing range from `at`, wrapping around; empty if nothing
+ * is missing. */
 static struct xd_range next_missing(const struct xd_circus *c,
                                     const struct xd_circus_client *client,
                                     uint64_t at)
@@ -273,7 +286,8 @@ static struct xd_range next_missing(const struct xd_circus *c,
                : found;
 }
 
-/* It ends where a block does, with the first after it begins at the latest. */
+/* The range ends at a block boundary and has at least one block, unless the
+ * missing range is shorter. */
 bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
                     uint64_t now_us, uint64_t *out_begin, uint64_t *out_end)
 {
@@ -289,7 +303,7 @@ bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
         end = (missing.begin / c->block + 1) * c->block;
     *out_begin = missing.begin;
     *out_end = least(end, missing.end);
-    client->goes_on = missing.begin;
+    client->suggested = missing.begin;
     return true;
 }
 

@@ -12,12 +12,12 @@
 
 struct xd_circus_pool {
     struct xd_circus_clients *files;
-    unsigned n, most; /* clients of all of them */
+    unsigned n, most; /* clients of all files */
 };
 
-/* 8 KiB, with the one more that is there for a moment.  A client that is 30 times
- * slower than the front, and so is sent 280 KiB of every 8 MiB that pass, has 64 for
- * each round of half a gigabyte. */
+/* Maximum number of ranges that are stored for a client.  They take 8 KiB,
+ * including one spare element.  A client that is 30 times slower than the front
+ * gets 280 KiB of every 8 MiB, which makes 64 ranges for half a gigabyte. */
 #define RANGES_MOST 511
 
 static void unlink_at(struct xd_circus_clients *k, struct xd_circus_client **at)
@@ -90,8 +90,9 @@ void xd_circus_clients_join(struct xd_circus_clients *k,
     pool->files = k;
 }
 
-/* Not by `sent`: with requests of a byte each here and there, the gaps between them
- * count as sent there. */
+/* Compares how many bytes were actually sent.  The ranges in `sent` can add up
+ * to more: if a client requests scattered single bytes, the gaps between them
+ * are counted, too. */
 static bool gives_way(const struct xd_circus_client *c,
                       const struct xd_circus_client *to)
 {
@@ -100,9 +101,10 @@ static bool gives_way(const struct xd_circus_client *c,
     return c->seen < to->seen;
 }
 
-/* An id costs nothing: one that was sent little gives way to one that was sent
- * much, whatever the order in which they came.  The least of this file and of
- * `least`, which may be NULL. */
+/* Returns the client that was sent the fewest bytes: an idle client of this
+ * file, or `least` (may be NULL).  Anybody can make up new IDs, so a client
+ * that received little gives way to one that received much, no matter which of
+ * them was first. */
 static struct xd_circus_client *least_of(const struct xd_circus_clients *k,
                                          struct xd_circus_client *least)
 {
@@ -112,7 +114,6 @@ static struct xd_circus_client *least_of(const struct xd_circus_clients *k,
     return least;
 }
 
-/* Makes room in the file for one more. */
 static bool make_room(struct xd_circus_clients *k)
 {
     if (k->n < k->most)
@@ -123,7 +124,7 @@ static bool make_room(struct xd_circus_clients *k)
     return least != NULL;
 }
 
-/* And among all files of its pool, after those that have gone were forgotten. */
+/* Makes room in the pool, first by removing idle clients. */
 static bool make_room_in_pool(struct xd_circus_clients *k, xd_usec now)
 {
     struct xd_circus_client *least = NULL;
@@ -151,7 +152,7 @@ static struct xd_circus_client *add(struct xd_circus_clients *k, uint64_t id)
     if (c == NULL)
         return NULL;
     c->id = id;
-    c->goes_on = UINT64_MAX;
+    c->suggested = UINT64_MAX;
     c->next = k->first;
     k->first = c;
     k->n++;
@@ -184,7 +185,7 @@ static void close_shortest_gap(struct xd_rangeset *s)
     for (size_t i = 1; i + 1 < s->n; i++)
         if (gap_behind(s, i) < gap_behind(s, shortest))
             shortest = i;
-    /* Two ranges become one: that takes no memory. */
+    /* Merging two ranges needs no memory, so this cannot fail. */
     (void)xd_rangeset_add(s, (struct xd_range){s->ranges[shortest].end,
                                                s->ranges[shortest + 1].begin});
 }

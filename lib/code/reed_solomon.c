@@ -8,19 +8,20 @@
 
 #include "base/alloc.h"
 
-#define TABLE_BYTES 32 /* of ISA-L, for one element of a matrix */
+#define TABLE_BYTES 32 /* ISA-L needs this much per matrix element */
 
-/* So much of each shard is handed to ISA-L at once, which goes over the sources
- * again for every few outputs: what it has read is still in the cache then.  100
- * data shards with 50 of parity take half the time that they do with 64 KiB. */
+/* Bytes of each shard per call of ISA-L.  It reads the sources again for every
+ * few outputs, so they should stay in the cache.  100 data shards with 50 of
+ * parity take half the time they take with 64 KiB. */
 #define STEP_BYTES 4096
 
 static const unsigned char zeros[STEP_BYTES];
 
-/* Rows of a matrix, as ISA-L multiplies by them. */
+/* Matrix rows in the form ISA-L multiplies by. */
 struct multiplier {
     unsigned n_from, n_to;
-    unsigned char *tables; /* for ISA-L, which takes no pointer to const */
+    /* not const, because ISA-L takes no pointer to const */
+    unsigned char *tables;
 };
 
 struct xd_coder {
@@ -33,7 +34,8 @@ struct xd_decoder {
     struct multiplier wanted;
 };
 
-/* `rows` has n_to rows of n_from elements, and is not kept.  0, or NOMEM. */
+/* Prepares a matrix for ISA-L.  `rows` has n_to rows of n_from elements; it is
+ * not kept.  Returns 0 or NOMEM. */
 static int make_multiplier(struct multiplier *m, unsigned n_from, unsigned n_to,
                            unsigned char *rows)
 {
@@ -57,7 +59,7 @@ static void multiply(const struct multiplier *m, size_t len,
         for (unsigned i = 0; i < m->n_from; i++) {
             const unsigned char *source = from[i] ? from[i] + at : zeros;
 
-            /* ISA-L does not write to it. */
+            /* ISA-L only reads it; its prototype lacks the const. */
             sources[i] = (unsigned char *)(uintptr_t)source;
         }
         for (unsigned i = 0; i < m->n_to; i++)
@@ -135,7 +137,7 @@ static int check_shards(const struct xd_coder *c, const unsigned *present,
     return 0;
 }
 
-/* The product of a row of k elements and a matrix of k rows. */
+/* Multiplies a row of k elements by a k x k matrix. */
 static void multiply_row(unsigned char *out, const unsigned char *row,
                          const unsigned char *matrix, unsigned k)
 {
@@ -145,11 +147,14 @@ static void multiply_row(unsigned char *out, const unsigned char *row,
 }
 
 /*
- * What the present shards have is their rows times the data.  So the data are the
- * inverse of these rows times what they have, and a wanted shard is its row times
- * that.
+ * Computes the rows by which the available shards are multiplied to get the
+ * wanted ones.
  *
- * `work` has room for two matrices of k * k, `rows` is zeroed.
+ * The available shards are their matrix rows times the data.  So the data is
+ * the inverse of those rows times the available shards, and a wanted shard is
+ * its own row times the data.
+ *
+ * `work` has room for two k x k matrices; `rows` is zeroed.
  */
 static int find_rows(const struct xd_coder *c, const unsigned *present,
                      const unsigned *wanted, unsigned n_wanted,

@@ -17,7 +17,7 @@ void xd_addresses_begin_locked(struct xd_depot *depot, struct xd_lane *lane)
         xd_addresses_choose(depot->addresses, &lane->passes_over);
 }
 
-/* Without memory for it nothing is known of them. */
+/* Returns NULL when out of memory; then the addresses are not compared. */
 static struct xd_addresses *addresses_of(struct xd_depot *depot)
 {
     if (!depot->addresses)
@@ -43,7 +43,7 @@ static bool has_failed(const struct xd_lane *lane)
     return true;
 }
 
-/* NULL: nothing is to be learned from it. */
+/* Learns from the request.  Returns NULL if there is nothing to learn. */
 static struct xd_addresses *learn(struct xd_depot *depot,
                                   const struct xd_lane *lane)
 {

@@ -5,14 +5,18 @@
 
 #include "base/alloc.h"
 #include "os/clock.h"
+#include "os/exit.h"
 #include "os/thread.h"
 #include "transfer/runner.h"
 
+/* The kinds of objects that a place can hold.  It holds at most one of each. */
+enum kept { BEGUN, STATED, SAMPLES, N_KEPT };
+
 struct xd_begun_place {
     atomic_uint references;
-    struct xd_mutex lock;           /* a leaf */
-    struct xd_begun *begun;         /* or NULL; guarded by lock, as is: */
-    struct xd_begun_stated *stated; /* or NULL */
+    long process;
+    struct xd_mutex lock; /* no other lock is taken while it is held */
+    void *kept[N_KEPT];   /* owned, or NULL; guarded by lock */
 };
 
 void xd_begun_free(struct xd_begun *b)
@@ -34,6 +38,13 @@ void xd_begun_stated_free(struct xd_begun_stated *s)
     xd_free(s);
 }
 
+void xd_begun_samples_free(struct xd_begun_samples *s)
+{
+    for (size_t i = 0; s && i < s->n; i++)
+        xd_free(s->list[i].url);
+    xd_free(s);
+}
+
 struct xd_begun_place *xd_begun_place_new(void)
 {
     struct xd_begun_place *p = xd_alloc(1, sizeof *p);
@@ -43,6 +54,7 @@ struct xd_begun_place *xd_begun_place_new(void)
         return NULL;
     }
     atomic_init(&p->references, 1);
+    p->process = xd_exit_process();
     return p;
 }
 
@@ -55,60 +67,69 @@ struct xd_begun_place *xd_begun_place_ref(struct xd_begun_place *p)
 
 void xd_begun_place_unref(struct xd_begun_place *p)
 {
-    if (!p || atomic_fetch_sub(&p->references, 1) > 1)
+    if (!p || atomic_fetch_sub(&p->references, 1) > 1 ||
+        p->process != xd_exit_process())
         return;
-    xd_begun_free(p->begun);
-    xd_begun_stated_free(p->stated);
+    xd_begun_free(p->kept[BEGUN]);
+    xd_begun_stated_free(p->kept[STATED]);
+    xd_begun_samples_free(p->kept[SAMPLES]);
     xd_mutex_fini(&p->lock);
     xd_free(p);
 }
 
-static struct xd_begun *exchange(struct xd_begun_place *p, struct xd_begun *b)
+/* Replaces an object.  Returns the former one; NULL if there was none or `p` is
+ * NULL. */
+static void *exchange(struct xd_begun_place *p, enum kept which, void *new)
 {
-    struct xd_begun *former;
+    void *former;
 
+    if (!p)
+        return NULL;
     xd_mutex_lock(&p->lock);
-    former = p->begun;
-    p->begun = b;
+    former = p->kept[which];
+    p->kept[which] = new;
     xd_mutex_unlock(&p->lock);
     return former;
 }
 
 void xd_begun_put(struct xd_begun_place *p, struct xd_begun *b)
 {
-    xd_begun_free(exchange(p, b));
+    xd_begun_free(exchange(p, BEGUN, b));
 }
 
 struct xd_begun *xd_begun_take(struct xd_begun_place *p)
 {
-    return p ? exchange(p, NULL) : NULL;
-}
-
-static struct xd_begun_stated *exchange_stated(struct xd_begun_place *p,
-                                               struct xd_begun_stated *s)
-{
-    struct xd_begun_stated *former;
-
-    xd_mutex_lock(&p->lock);
-    former = p->stated;
-    p->stated = s;
-    xd_mutex_unlock(&p->lock);
-    return former;
+    return exchange(p, BEGUN, NULL);
 }
 
 void xd_begun_state(struct xd_begun_place *p, struct xd_begun_stated *s)
 {
-    xd_begun_stated_free(exchange_stated(p, s));
+    xd_begun_stated_free(exchange(p, STATED, s));
 }
 
 struct xd_begun_stated *xd_begun_take_stated(struct xd_begun_place *p,
                                              const struct xd_url *url)
 {
-    struct xd_begun_stated *s = p ? exchange_stated(p, NULL) : NULL;
+    struct xd_begun_stated *s = exchange(p, STATED, NULL);
 
     if (s && xd_now() < s->at + XD_BEGUN_LASTS &&
         xd_url_compare(s->url, url) == 0)
         return s;
     xd_begun_stated_free(s);
+    return NULL;
+}
+
+void xd_begun_put_samples(struct xd_begun_place *p, struct xd_begun_samples *s)
+{
+    xd_begun_samples_free(exchange(p, SAMPLES, s));
+}
+
+struct xd_begun_samples *xd_begun_take_samples(struct xd_begun_place *p)
+{
+    struct xd_begun_samples *s = exchange(p, SAMPLES, NULL);
+
+    if (s && xd_now() < s->at + XD_BEGUN_LASTS)
+        return s;
+    xd_begun_samples_free(s);
     return NULL;
 }

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An answer that inspection has begun, and a download goes on with: a typed URL
- * costs no request more than its file does.
+ * Hands the response that inspection started over to the download, so that
+ * inspecting a URL costs no additional request.
  *
  *     inspection --- put ---> place (of the options) --- take ---> download
  *
+ * Inspection requests the first XD_BEGUN_BYTES of the file.  A server without
+ * ranges sends all of it.
+ *
  * The transport waits, with its connection, until a download with the same
- * options takes it, another inspection puts one in its place, or the options are
- * released.  There is one at most, so that it costs no more than that.
+ * options takes it, until another inspection replaces it, or until the options
+ * are released.  A place holds at most one response, so the cost is bounded.
  *
- * With a mesh of caches a download does not ask the file's own server for its
- * bytes: inspection asks for a few of them only, and leaves what the answer has
- * said.
+ * With a mesh of caches, a download does not fetch from the file's own server.
+ * Inspection then requests only a few bytes, and passes on what the response
+ * says about the file.
  *
- * Threads: any, of a place; what was taken is its taker's.
+ * Threads: any thread may use a place.  An object that was taken out belongs to
+ * the caller.
  */
 #ifndef XD_ENGINE_BEGUN_H
 #define XD_ENGINE_BEGUN_H
@@ -21,64 +25,101 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <xdownload/error.h>
+
 #include "base/time.h"
 #include "base/url.h"
+#include "io/hash.h"
 
 struct xd_begun_place;
 struct xd_net_context;
 struct xd_options;
 struct xd_runner;
 
-/* Servers give up on a client that takes nothing; some of them soon. */
+/* How long a response may wait for a download.  Servers close connections from
+ * which the client does not read, some of them soon. */
 #define XD_BEGUN_LASTS (5 * XD_SECOND)
 
-/* So much of a file is begun: a file that is no longer needs no second
- * connection, and of a longer one TCP has found its speed by then. */
+/* Length of the range that inspection requests.  A file up to this length needs
+ * no second connection.  On a longer one, TCP has left slow start by the end of
+ * the range. */
 #define XD_BEGUN_BYTES ((uint64_t)1 << 20)
 
-/* The same where it is only looked at: so much tells of most files that they are no
- * manifest. */
+/* Length of that range if the response is only examined.  For most files this
+ * much is enough to see that they are not manifests. */
 #define XD_BEGUN_LOOK ((uint64_t)4 << 10)
 
 struct xd_begun {
-    struct xd_url *url; /* owned: of its first XD_BEGUN_BYTES, or all of it */
-    struct xd_runner *runner;       /* owned, or NULL once it was taken over; */
-    unsigned slot, n_slots;         /* the answer's, and how many there are */
-    struct xd_net_context *context; /* owner's */
-    const struct xd_options *options; /* owner's: with these it was asked for */
-    xd_usec at;                       /* when it was answered */
-    void *owner;                      /* of all that the runner needs */
+    struct xd_url *url;             /* owned */
+    struct xd_runner *runner;       /* owned; NULL after a worker took it
+                                       over */
+    unsigned slot, n_slots;         /* slot of the response; number of slots */
+    struct xd_net_context *context; /* belongs to `owner` */
+    const struct xd_options *options; /* options of the request; belong to
+                                         `owner` */
+    xd_usec at;                       /* time of the response */
+    void *owner;                      /* owns everything that the runner uses */
     void (*free_owner)(void *owner);
 };
 
-/* What an answer has said of its file, where only that is of use to a download. */
+/* What a response says about a file whose bytes are not needed. */
 struct xd_begun_stated {
     struct xd_url *url; /* owned */
     char *validator;    /* owned, or NULL */
     uint64_t size;      /* or XD_SIZE_UNKNOWN */
     bool is_redirected;
-    xd_usec at; /* when it was answered */
+    xd_usec at; /* time of the response */
 };
 
-void xd_begun_free(struct xd_begun *b);               /* NULL does nothing */
-void xd_begun_stated_free(struct xd_begun_stated *s); /* likewise */
+/* Bytes that inspection requests from each of several URLs.  They also serve to
+ * compare the copies.  A server sends that many without waiting for an
+ * acknowledgment (initial window of TCP, RFC 6928). */
+#define XD_BEGUN_SAMPLE ((uint64_t)8 << 10)
 
-/* Counted; NULL when out of memory. */
+struct xd_begun_sample {
+    struct xd_url *url; /* owned */
+    bool was_taken;     /* false: see `error` */
+    uint64_t size;      /* size of the object, or XD_SIZE_UNKNOWN */
+    uint64_t received;  /* if less than XD_BEGUN_SAMPLE, the whole object */
+    char digest[XD_HASH_HEX_MAX + 1]; /* hash of these bytes, by
+                                         XD_SAMPLE_HASH */
+    struct xd_error error;
+};
+
+struct xd_begun_samples {
+    size_t n;
+    xd_usec at; /* time of the samples */
+    struct xd_begun_sample list[];
+};
+
+/* Release an object.  NULL does nothing. */
+void xd_begun_free(struct xd_begun *b);
+void xd_begun_samples_free(struct xd_begun_samples *s);
+void xd_begun_stated_free(struct xd_begun_stated *s);
+
+/* Reference-counted.  new() returns NULL if out of memory; ref() and unref()
+ * accept NULL. */
 struct xd_begun_place *xd_begun_place_new(void);
-struct xd_begun_place *xd_begun_place_ref(
-    struct xd_begun_place *p);                       /* or NULL */
-void xd_begun_place_unref(struct xd_begun_place *p); /* NULL does nothing */
+struct xd_begun_place *xd_begun_place_ref(struct xd_begun_place *p);
+void xd_begun_place_unref(struct xd_begun_place *p);
 
-/* What was there is released. */
+/* Puts `b` into the place, which owns it from now on.  Releases a response that
+ * was there before. */
 void xd_begun_put(struct xd_begun_place *p, struct xd_begun *b);
 
-/* What is there, which is the caller's from then on; NULL: nothing, or there is
- * no place. */
+/* Takes the response out of the place; the caller releases it with
+ * xd_begun_free().  Returns NULL if there is none, or if `p` is NULL. */
 struct xd_begun *xd_begun_take(struct xd_begun_place *p);
 
-/* The same for what was stated; it is taken as long as it is new, and of `url`. */
+/* Like put() and take(), for what a response stated.  take() returns NULL if
+ * that is older than XD_BEGUN_LASTS or about another URL. */
 void xd_begun_state(struct xd_begun_place *p, struct xd_begun_stated *s);
 struct xd_begun_stated *xd_begun_take_stated(struct xd_begun_place *p,
                                              const struct xd_url *url);
+
+/* Like put() and take(), for samples of several URLs.  take() returns NULL if
+ * they are older than XD_BEGUN_LASTS. */
+void xd_begun_put_samples(struct xd_begun_place *p, struct xd_begun_samples *s);
+struct xd_begun_samples *xd_begun_take_samples(struct xd_begun_place *p);
 
 #endif

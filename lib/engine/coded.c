@@ -14,7 +14,8 @@
 #include "manifest/model.h"
 #include "session/stand_in.h"
 
-/* Where bytes stay in memory until they are read, two stripes have to fit in. */
+/* Parity is used for bytes that are kept in memory only if two stripes fit into
+ * this much. */
 #define MOST_IN_MEMORY ((uint64_t)64 << 20)
 
 static struct xd_range data_of(const struct xd_model_stripe *m)
@@ -33,7 +34,7 @@ static bool is_too_long(const struct xd_engine *e,
     return xd_engine_is_bounded(e) && m->length > MOST_IN_MEMORY / 2;
 }
 
-/* No depot is asked for parity of stripes that are of no use. */
+/* Drops parity of stripes that are not needed. */
 static void drop_useless(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
@@ -61,7 +62,8 @@ static bool is_failing(const void *engine, unsigned depot)
     return fails(e, e->depots.list[depot]);
 }
 
-/* Perhaps one a part of it, and another the rest. */
+/* Returns true if depots hold the range together, even if each holds only a
+ * part of it. */
 static bool holds(const void *engine, struct xd_range range)
 {
     const struct xd_engine *e = engine;
@@ -104,12 +106,12 @@ static bool next_holder(const void *engine, size_t stripe,
     return false;
 }
 
-/* ---- what session/stand_in.h decides ---- */
+/* ---- decisions of session/stand_in.h ---- */
 
 typedef void report_fn(struct xd_engine *e, unsigned depot,
                        struct xd_range range);
 
-/* What the depot holds itself of the range is not concerned. */
+/* Reports the range, except for bytes that the depot holds itself. */
 static void report_gaps_locked(struct xd_engine *e, unsigned depot,
                                struct xd_range range, report_fn *report)
 {
@@ -184,7 +186,7 @@ static const struct xd_stripe_ops ops = {.holds = holds,
                                          .discard = discard_locked,
                                          .run_out = run_out_locked};
 
-/* ---- the whole ---- */
+/* ---- creation and release ---- */
 
 int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err)
 {
@@ -229,7 +231,8 @@ void xd_coded_fini(struct xd_coded *c)
     *c = (struct xd_coded){.of = NULL};
 }
 
-/* The source of its shard of that number, or of any (0). */
+/* Returns the depot's source of parity shard `number`, or of any parity shard
+ * if `number` is 0. */
 static struct xd_depot_source *parity_of(const struct xd_depot *d,
                                          uint64_t byte, unsigned number)
 {
@@ -260,8 +263,9 @@ void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
 
 /* ---- requests ---- */
 
-/* Data that was read once does not come again: the stripe cannot be decoded. */
-static bool has_left(const struct xd_engine *e, struct xd_range range)
+/* Returns true if data of the stripe was read and dropped, so that the stripe
+ * cannot be decoded. */
+static bool was_evicted(const struct xd_engine *e, struct xd_range range)
 {
     return !xd_range_is_empty(
         xd_ledger_next(&e->ledger, 1u << XD_BYTE_EVICTED, range));
@@ -282,20 +286,20 @@ bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
     lane->range = run.range;
     lane->end = run.range.end;
     stripe = xd_stripes_find(s, run.range.begin);
-    if (has_left(e, s->list[stripe].range)) {
+    if (was_evicted(e, s->list[stripe].range)) {
         lane->stop = true;
         xd_coded_give_up_locked(e, stripe, 0);
         return false;
     }
     lane->is_coded = xd_stand_in_begin(s, &run, xd_engine_clock_locked(e));
     if (!lane->is_coded) {
-        lane->stop = true; /* it ends before it begins */
+        lane->stop = true; /* stopped before it starts */
         return false;
     }
     lane->parity = run.parity;
     (void)xd_stripes_shard(&s->list[stripe], run.range.begin, &number);
     xd_engine_log_locked(
-        e, XD_LOG_DEBUG, "%s: shard %u of stripe %llu in the place of shard %u",
+        e, XD_LOG_DEBUG, "%s: shard %u of stripe %llu replaces shard %u",
         depot->host, run.parity,
         (unsigned long long)e->coded.of[stripe].model->number, number);
     return true;
@@ -307,7 +311,7 @@ struct xd_depot_source *xd_coded_source_locked(const struct xd_depot *depot,
     return parity_of(depot, lane->range.begin, lane->parity);
 }
 
-/* The keeper may have some to decode. */
+/* Wakes the keeper if there may be a stripe to decode. */
 static void wake_keeper_locked(struct xd_engine *e)
 {
     if (xd_stripes_has_ready(&e->coded.stripes))
@@ -347,9 +351,10 @@ void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane)
                           xd_engine_clock_locked(e));
 }
 
-void xd_coded_source_lost_locked(struct xd_engine *e,
-                                 const struct xd_depot *depot,
-                                 const struct xd_depot_source *s)
+/* Called when a source is gone.  If it was parity, other parity of the stripe
+ * on that depot can be requested now. */
+static void source_lost(struct xd_engine *e, const struct xd_depot *depot,
+                        const struct xd_depot_source *s)
 {
     const size_t stripe =
         s->is_parity ? xd_stripes_find(&e->coded.stripes, s->range.begin)
@@ -359,9 +364,41 @@ void xd_coded_source_lost_locked(struct xd_engine *e,
         xd_stand_in_hold(&e->coded.stripes, stripe, depot->number);
 }
 
-/* ---- what does not count ---- */
+void xd_coded_lose_source_locked(struct xd_engine *e, struct xd_depot *depot,
+                                 struct xd_depot_source *source,
+                                 const struct xd_error *why)
+{
+    const unsigned number = depot->number;
+    struct xd_range rest = source->range;
+    struct xd_rangeset held;
 
-/* What the keeper decodes now it looks at afterwards. */
+    if (source->is_gone)
+        return; /* another lane has reported it */
+    xd_depot_lose_source(depot, source, why);
+    if (xd_depot_holds(depot, rest, &held) < 0) {
+        xd_engine_fail_nomem_locked(e);
+        return;
+    }
+    if (depot->n_left == 0) {
+        xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
+        xd_report_banned_locked(e, number);
+        rest.begin = rest.end;
+    }
+    while (!xd_range_is_empty(rest)) {
+        struct xd_range gap = xd_rangeset_next_gap(&held, rest);
+
+        if (!xd_range_is_empty(gap))
+            xd_report_lost_locked(e, number, gap);
+        rest.begin = gap.end;
+    }
+    xd_rangeset_fini(&held);
+    source_lost(e, depot, source);
+}
+
+/* ---- parity that is given up ---- */
+
+/* If the keeper is decoding such a stripe, it checks afterwards whether the
+ * depot was banned. */
 void xd_coded_drop_depot_locked(struct xd_engine *e, unsigned depot)
 {
     xd_stand_in_drop(&e->coded.stripes, depot, e->verify.reading,
@@ -410,7 +447,7 @@ bool xd_coded_fail_locked(struct xd_engine *e, uint64_t byte)
     return xd_stand_in_drop_stripe(s, stripe, XD_DISCARD_DROPPED);
 }
 
-/* ---- for people ---- */
+/* ---- facts for messages ---- */
 
 static bool can_be_had(const struct xd_engine *e, size_t stripe,
                        unsigned number)
@@ -438,7 +475,7 @@ unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
     return n;
 }
 
-/* ---- for readers ---- */
+/* ---- facts for readers ---- */
 
 struct xd_range xd_coded_widen(const struct xd_engine *e, struct xd_range r)
 {

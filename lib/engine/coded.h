@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parity in the place of data that no depot delivers.
+ * Requests for parity in place of data that no depot delivers.
  *
- * For the scheduler a depot with parity holds all data of the stripe, in the last
- * tier: it is asked once every depot that holds a byte fails, or is silent.  What
- * such a request delivers goes to the sink where the data belongs, and stays claimed
- * until the keeper decodes the stripe there (decode.h).  A shard of parity takes the
- * place of one shard at each position, so the depot is LOST to the scheduler for the
- * others meanwhile: session/stand_in.h decides on that.
+ * The scheduler treats a depot with parity as if it held all data of the
+ * stripe, in the last tier.  So this depot is used only when every depot that
+ * holds a byte has failed or is silent.  The parity is written where the
+ * missing data belongs, and its bytes stay claimed until the keeper decodes the
+ * stripe in place (decode.h).
+ *
+ * A parity shard can replace only one data shard at each position.  Meanwhile
+ * the scheduler is told that the depot does not hold the other shards there
+ * (session/stand_in.h).
  *
  * Every function is called with engine.lock held.
  */
@@ -29,92 +32,99 @@ struct xd_model_stripe;
 
 struct xd_coded_stripe {
     const struct xd_model_stripe *model;
-    bool was_refetched; /* data of it that nothing proves was fetched anew */
+    bool was_refetched; /* unverified data of the stripe was fetched again */
     unsigned
-        n_left; /* when it was given up as too many shards are lost: those that
-                        were not; else 0 */
+        n_left; /* if the stripe was given up because too many shards were lost:
+                   number of shards that were left; else 0 */
 };
 
 struct xd_coded {
     struct xd_stripes stripes;
-    struct xd_coded_stripe *of; /* each of them */
+    struct xd_coded_stripe *of; /* an entry for each stripe */
 };
 
-/* Once what is wanted is known, and before the scheduler is made: which stripes can
- * be of use.  Errors: NOMEM. */
+/* Finds the stripes that may be useful.  Call it when e->wanted is known,
+ * before the scheduler is created.  Errors: NOMEM. */
 int xd_coded_start_locked(struct xd_engine *e, struct xd_error *err);
 void xd_coded_fini(struct xd_coded *c);
 
-/* A request of this lane was decided on.  If it is for parity it ends with its shard,
- * and the depot is not asked for others at these positions.  Returns whether it
- * is. */
+/* Call it when a request was assigned to the lane.  Returns true if it is for
+ * parity.  Such a request is cut at the end of its shard, and the depot is not
+ * asked for other shards at these positions. */
 bool xd_coded_fetch_locked(struct xd_engine *e, struct xd_depot *depot,
                            struct xd_lane *lane);
 
-/* What such a request asks its depot for; NULL: that is gone. */
+/* Returns the parity source for that request; NULL if it is gone. */
 struct xd_depot_source *xd_coded_source_locked(const struct xd_depot *depot,
                                                const struct xd_lane *lane);
 
-/* Parity of that lane, which claimed the range, is in its place. */
+/* Call it when the parity in `range`, which `lane` had claimed, was written in
+ * place of the data. */
 void xd_coded_stored_locked(struct xd_engine *e, const struct xd_lane *lane,
                             struct xd_range range);
 
-/* Bytes are stored, or proved, or parity is in their place. */
+/* Call it when bytes were stored or verified, or parity was written in their
+ * place. */
 void xd_coded_written_locked(struct xd_engine *e, struct xd_range range);
 
-/* From when on the last shards of a stripe are late depots with parity hold them as
- * their own do; what was refused can be asked for again a while later.  Returns when
- * it is to be called again. */
+/* Lets depots with parity serve stripes whose last shards are late, and retries
+ * parity that was refused a while ago.  Returns when to call it again. */
 xd_usec xd_coded_watch_locked(struct xd_engine *e);
 
-/* The request has ended, and the scheduler knows that. */
+/* Call it when the request on `lane` has ended and the scheduler was
+ * informed. */
 void xd_coded_ended_locked(struct xd_engine *e, const struct xd_lane *lane);
 
-/* The source is gone, and the scheduler knows that the depot has nothing there any
- * more; other parity that it has can be asked for. */
-void xd_coded_source_lost_locked(struct xd_engine *e,
-                                 const struct xd_depot *depot,
-                                 const struct xd_depot_source *s);
+/* Gives up a source, because of `why`.  Reports its bytes to the scheduler as
+ * lost, unless another source of the depot holds them. */
+void xd_coded_lose_source_locked(struct xd_engine *e, struct xd_depot *depot,
+                                 struct xd_depot_source *source,
+                                 const struct xd_error *why);
 
-/* What is not decoded of a depot, which was banned, is missing again. */
+/* Marks parity of a banned depot that is not decoded yet as missing again. */
 void xd_coded_drop_depot_locked(struct xd_engine *e, unsigned depot);
 
-/* Bytes are fetched for a second time, and compared, when no request runs: parity
- * is not used any more. */
+/* Stops using parity, because a repair now fetches bytes a second time to
+ * compare them.  No request may be running. */
 void xd_coded_stop_locked(struct xd_engine *e);
 
-/* That shard of parity of the stripe, or 0: all parity of it, is of no use: no depot
- * is asked for any more of it. */
+/* Stops using a parity shard of the stripe on all depots.  `parity` is its
+ * number, or 0 for all parity of the stripe. */
 void xd_coded_give_up_locked(struct xd_engine *e, size_t stripe,
                              unsigned parity);
 
-/* No depot can be asked for the range.  Whether requests for parity that run may yet
- * leave some for its first byte: then all else goes on. */
+/* Call it when no depot is left for the range.  Returns true if running
+ * requests for parity may still replace its first byte.  The scheduler then
+ * postpones the range and continues with other bytes. */
 bool xd_coded_may_come_locked(struct xd_engine *e, struct xd_range range);
 
-/* Nor is any coming: whether some can be asked for now in the place of the byte. */
+/* Call it when xd_coded_may_come_locked() has returned false.  Returns true if
+ * parity can be requested now in place of the byte. */
 bool xd_coded_spares_locked(struct xd_engine *e, uint64_t byte);
 
-/* The byte cannot be had: nor can what of its stripe has come as parity.  Whether some
- * had. */
+/* Gives up the stripe with the byte, including data that was received as
+ * parity.  Returns true if there was any. */
 bool xd_coded_fail_locked(struct xd_engine *e, uint64_t byte);
 
-/* Of the stripe that has the byte: how many of its shards are here, or may be had;
- * and *out the stripe.  Without one 0, and *out is NULL. */
+/* Returns how many shards of the stripe with the byte have arrived or can be
+ * fetched, and sets *out to the stripe.  Returns 0 and sets *out to NULL if the
+ * byte is in no stripe. */
 unsigned xd_coded_n_left_locked(const struct xd_engine *e, uint64_t byte,
                                 const struct xd_model_stripe **out);
 
-/* The range out to the edges of stripes of which some has come as parity: the rest of
- * them is needed as well. */
+/* Extends the range to the edges of stripes that were partly received as
+ * parity, because decoding needs whole stripes. */
 struct xd_range xd_coded_widen(const struct xd_engine *e, struct xd_range r);
 
-/* The data of the first stripe within `r`, of which a byte has not been proved: what
- * is here of it may be needed. */
+/* Returns the range of the stripe that contains r.begin, because decoding may
+ * need all of it.  Empty if `r` is empty, if the byte is in no stripe, or if
+ * the data is complete. */
 struct xd_range xd_coded_unfinished(const struct xd_engine *e,
                                     struct xd_range r);
 
-/* Parity that is in the place of data outside of `safe` is not needed any more: where
- * that was, run by run; empty: there is none. */
+/* Gives up parity that was received in place of data outside of `safe`, in one
+ * range.  Returns that range.  Call it again until it returns an empty
+ * range. */
 struct xd_range xd_coded_leave_locked(struct xd_engine *e,
                                       const struct xd_rangeset *safe);
 

@@ -15,16 +15,20 @@
 #include "engine/lanes.h"
 #include "engine/layout.h"
 #include "engine/outage.h"
+#include "engine/sched_events.h"
+#include "engine/set.h"
 #include "engine/pings.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/discard.h"
 #include "engine/trust/single_answer.h"
 #include "engine/worker.h"
 #include "manifest/model.h"
+#include "transfer/hosts.h"
 
 typedef unsigned long long ull;
 
-/* A free worker, best one that still has connections to the depot. */
+/* Returns a free worker, preferably one that still has connections to the
+ * depot. */
 static struct xd_worker *free_worker_locked(struct xd_engine *e,
                                             const struct xd_depot *depot)
 {
@@ -45,6 +49,30 @@ static struct xd_worker *free_worker_locked(struct xd_engine *e,
     return found;
 }
 
+/* Tells the scheduler what the governor of the depot's host allows.  If the
+ * host is paused for longer than `patience`, the runner refuses new
+ * requests. */
+static void govern_locked(struct xd_engine *e, struct xd_depot *depot)
+{
+    const xd_usec now = xd_now();
+    struct xd_governor_terms terms = xd_host_terms(depot->at_host, now);
+
+    if (terms.not_before > now + e->options.patience)
+        terms.not_before = 0;
+    if (terms.most_open == depot->terms.most_open &&
+        terms.has_refused == depot->terms.has_refused &&
+        (terms.not_before <= now ||
+         terms.not_before == depot->terms.not_before))
+        return;
+    depot->terms = terms;
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_GOVERNED,
+                                   .depot = depot->number,
+                                   .max_lanes = terms.most_open,
+                                   .is_sparing = terms.has_refused,
+                                   .retry_at = terms.not_before});
+}
+
 static void open_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     struct xd_worker *w = free_worker_locked(e, depot);
@@ -55,6 +83,9 @@ static void open_locked(struct xd_engine *e, struct xd_depot *depot)
     }
     w->depot = depot;
     depot->worker = w;
+    if (!depot->at_host)
+        depot->at_host = xd_host_take(&depot->url);
+    govern_locked(e, depot);
     xd_depots_set_state(&e->depots, depot, XD_DEPOT_IDLE);
     xd_engine_raise_locked(e, &e->notifier);
     xd_cond_broadcast(&e->work_ready);
@@ -92,8 +123,8 @@ static int remember_fetch_locked(struct xd_engine *e, unsigned fetch,
     return 0;
 }
 
-/* A stream of unknown length begins anew: what another depot delivered of it
- * may be of another file. */
+/* Starts again from the beginning after a response with a file of unknown size
+ * broke off.  Bytes from another depot may belong to another file. */
 static void restart_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
@@ -143,7 +174,7 @@ static void fetch_locked(struct xd_engine *e,
     }
     xd_depots_set_state(&e->depots, depot, XD_DEPOT_BUSY);
     depot->requests++;
-    /* A reader within the stripe needs all of it now. */
+    /* a reader inside the stripe needs all of it now */
     if (xd_coded_fetch_locked(e, depot, lane))
         xd_readers_widen_locked(e);
     xd_lanes_wake_locked(e, lane);
@@ -161,8 +192,8 @@ static void shorten_locked(struct xd_engine *e,
     xd_lanes_wake_locked(e, lane);
 }
 
-/* Why the depot does not deliver the byte, or NULL.  What it failed with last may
- * be of another file of a set. */
+/* Returns why the depot does not deliver the byte, or NULL.  In a set, the last
+ * error of the depot may belong to another file. */
 static const struct xd_kept_error *why_not(const struct xd_engine *e,
                                            const struct xd_depot *d,
                                            uint64_t byte)
@@ -171,8 +202,8 @@ static const struct xd_kept_error *why_not(const struct xd_engine *e,
                                           : d->last_error;
 }
 
-/* How much a failure says: wrong bytes more than that a login is needed, and
- * that more than an absence. */
+/* Ranks failures by how much they explain: wrong bytes explain most, then a
+ * missing login, then a missing object. */
 static int weight(const struct xd_depot *depot, const struct xd_kept_error *why)
 {
     if (why->code == XD_E_CORRUPT)
@@ -180,7 +211,8 @@ static int weight(const struct xd_depot *depot, const struct xd_kept_error *why)
     return depot->needs_login && why == depot->last_error;
 }
 
-/* The failure that says most; of equal ones the last. */
+/* Returns the failure that explains most.  Among equals, returns the last
+ * one. */
 static struct xd_error worst_failure(const struct xd_engine *e, uint64_t byte,
                                      unsigned *out_n_failed)
 {
@@ -203,7 +235,8 @@ static struct xd_error worst_failure(const struct xd_engine *e, uint64_t byte,
     return xd_kept_error_get(worst);
 }
 
-/* What became of the byte before, or of its stripe; or "". */
+/* Describes what happened earlier to the byte, or to its stripe.  Writes "" if
+ * nothing did. */
 static void describe_past_locked(const struct xd_engine *e, uint64_t at,
                                  char *out, size_t size)
 {
@@ -221,7 +254,7 @@ static void describe_past_locked(const struct xd_engine *e, uint64_t at,
                  xd_discard_reason_text(reason));
 }
 
-/* No depot can deliver the bytes from `at` on: what became of the depots. */
+/* Describes why no depot can deliver the bytes from `at` on. */
 static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
                                 struct xd_error *out)
 {
@@ -247,7 +280,8 @@ static void describe_gap_locked(const struct xd_engine *e, uint64_t at,
         out->code = XD_E_CORRUPT;
 }
 
-/* True: only the readers there fail, or the files of a set. */
+/* Returns true if the download continues, because only files of a set or
+ * readers at the gap fail. */
 static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
 {
     struct xd_error error = {0};
@@ -262,8 +296,8 @@ static bool give_up_locked(struct xd_engine *e, struct xd_range gap)
     return e->readers.by_demand;
 }
 
-/* The lookahead bounds how far ahead of a reader blocks may lie; the scheduler
- * lowers what does not fit it. */
+/* Logs options that the scheduler lowered because blocks must fit into the
+ * lookahead. */
 static void log_lowered_locked(struct xd_engine *e,
                                const struct xd_sched_options *asked)
 {
@@ -294,7 +328,7 @@ static int wanted_locked(struct xd_engine *e, struct xd_error *err)
     return xd_options_wanted(&e->options, size, &e->wanted, err);
 }
 
-/* What was found out of depots still holds. */
+/* Reports to a new scheduler what is known about the depots. */
 static int report_known_locked(struct xd_engine *e)
 {
     int rc = 0;
@@ -361,6 +395,7 @@ static int make_sched_locked(struct xd_engine *e, struct xd_error *err)
     if (!e->session.sched || xd_outage_start_locked(e) < 0 ||
         report_known_locked(e) < 0 || xd_pings_report_known_locked(e) < 0)
         return xd_fail_nomem(err);
+    xd_set_report_unsized_locked(e);
     log_lowered_locked(e, &options);
     xd_readers_begin_locked(e);
     return 0;
@@ -382,13 +417,14 @@ int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err)
     return make_sched_locked(e, err);
 }
 
-/* A new scheduler for the same file: no lane carries anything, and every depot
- * is in reserve. */
+/* Replaces the scheduler.  All lanes must be free; every depot is put in
+ * reserve. */
 static int replace_sched_locked(struct xd_engine *e, struct xd_error *err)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
         struct xd_depot *depot = e->depots.list[i];
 
+        depot->terms = (struct xd_governor_terms){.most_open = 0};
         depot->guess.learned = xd_depot_cache_learned_locked(e, depot);
         depot->guess.begun_to = 0;
         if (depot->worker)
@@ -435,8 +471,8 @@ void xd_decide_anew_locked(struct xd_engine *e)
         xd_single_answer_begin_locked(e, round.depot);
 }
 
-/* The size is known, or known not to be: as soon as no request is left the
- * scheduler takes over.  True: there may be more to decide. */
+/* Ends the size probe.  The scheduler takes over when no request is running any
+ * more.  Returns true if further decisions may be due. */
 static bool end_size_probe_locked(struct xd_engine *e)
 {
     uint64_t size = xd_size_probe_size(e->session.size_probe);
@@ -477,37 +513,40 @@ static void wait_locked(struct xd_engine *e, xd_usec until)
         e, xd_now(), xd_earlier(until, e->times.deadline));
 }
 
-/* All that can be had is here. */
+/* Ends the fetching, because all bytes that depots can deliver have arrived. */
 static bool complete_locked(struct xd_engine *e)
 {
-    if (!e->session.sched || !xd_sampler_holds_locked(e))
+    if (!xd_junctions_hold_locked(e) &&
+        (!e->session.sched || !xd_sampler_holds_locked(e)))
         xd_repair_complete_locked(e);
     return false;
 }
 
-/* Whether all is to be decided anew, as parity or depots have another chance, or the
- * file comes in one answer. */
+/* Returns true if decisions must be made again, because parity or another depot
+ * can be used, or because the file is fetched in a single response. */
 static bool recovers_locked(struct xd_engine *e, uint64_t byte)
 {
     return xd_coded_spares_locked(e, byte) ||
            xd_blame_ask_another_locked(e, byte) ||
-           xd_repair_gives_up_locked(e) || xd_single_answer_begins_locked(e);
+           xd_blame_pardon_locked(e, byte) || xd_repair_gives_up_locked(e) ||
+           xd_single_answer_begins_locked(e);
 }
 
-/* No depot can be asked for the range.  Each stripe is judged for itself: one that is
- * lost costs the next one nothing.  True: there may be more to decide. */
+/* Handles a range that no depot can deliver.  Judges each stripe separately,
+ * because a lost stripe does not affect the next.  Returns true if further
+ * decisions may be due. */
 static bool fail_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_range part;
 
-    do { /* of the size probe the range is empty */
+    do { /* needed once even for the empty range of the size probe */
         part = xd_stripes_part(&e->coded.stripes, range);
         range.begin = part.end;
         if (xd_coded_may_come_locked(e, part))
             continue;
         if (recovers_locked(e, part.begin))
             return true;
-        /* A reader may wait for another byte of the stripe. */
+        /* a reader may be waiting for another byte of the stripe */
         if (e->readers.by_demand && xd_coded_fail_locked(e, part.begin))
             continue;
         if (!give_up_locked(e, part))
@@ -516,7 +555,8 @@ static bool fail_locked(struct xd_engine *e, struct xd_range range)
     return true;
 }
 
-/* What the scheduler or the size probe orders.  True: there may be more to decide. */
+/* Carries out an order of the scheduler or the size probe.  Returns true if
+ * further decisions may be due. */
 static bool obey_locked(struct xd_engine *e,
                         const struct xd_sched_action *action)
 {
@@ -559,12 +599,13 @@ static void run_out_locked(struct xd_engine *e)
 {
     struct xd_error error = {0};
 
-    xd_fail(&error, XD_E_TIMEOUT, "not all bytes came within %.1f s (max-time)",
+    xd_fail(&error, XD_E_TIMEOUT, "stopped after %g s (--max-time)",
             xd_seconds(e->options.max_time));
     xd_engine_fail_locked(e, &error);
 }
 
-/* A reader may ask while another still opens the place for the bytes. */
+/* Returns true if decisions can be made.  Returns false while another thread
+ * still opens the sink, and during a pause. */
 static bool is_ready_locked(struct xd_engine *e)
 {
     if (!e->dest.target)
@@ -610,8 +651,8 @@ static const char *reason_text(enum xd_lanes_reason why)
     return "as at the start";
 }
 
-/* Log how many connections to the depot may be used, or requests that share
- * one, when that has changed. */
+/* Logs how many connections to the depot may be used, or how many requests may
+ * share one, if that number has changed. */
 static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
 {
     enum xd_lanes_reason why;
@@ -643,6 +684,9 @@ static struct xd_session_action next_locked(struct xd_engine *e, xd_usec now)
 
     if (s->sched)
         xd_sched_set_limit(s->sched, xd_budget_rate(&e->budget));
+    for (unsigned i = 0; s->sched && i < e->workers.n; i++)
+        if (e->workers.list[i]->depot)
+            govern_locked(e, e->workers.list[i]->depot);
     action = xd_session_next(s, now, xd_engine_clock_locked(e));
     for (unsigned i = 0; s->sched && i < e->workers.n; i++)
         if (e->workers.list[i]->depot)
@@ -650,7 +694,8 @@ static struct xd_session_action next_locked(struct xd_engine *e, xd_usec now)
     return action;
 }
 
-/* True: there may be more to decide. */
+/* Carries out an action of the session.  Returns true if further decisions may
+ * be due. */
 static bool act_locked(struct xd_engine *e,
                        const struct xd_session_action *action)
 {
@@ -676,7 +721,7 @@ static bool act_locked(struct xd_engine *e,
     case XD_SESSION_NOTHING:
         e->decisions.until = XD_NEVER;
         return false;
-    case XD_SESSION_DECIDE: /* engine.c does these */
+    case XD_SESSION_DECIDE: /* carried out by engine.c */
     case XD_SESSION_BEGIN:
     case XD_SESSION_KEEP:
     case XD_SESSION_LEAVE:

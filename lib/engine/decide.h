@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler's decisions are carried out: requests are put on lanes. While
- * the size is unknown, the size probe decides.
+ * Carries out the scheduler's decisions by putting requests on lanes.  While
+ * the size of the file is unknown, the size probe decides instead.
  *
  * Every function whose name ends in _locked is called with engine.lock held.
  */
@@ -19,33 +19,35 @@ struct xd_lane;
 struct xd_options;
 struct xd_sched_options;
 
-/* Guarded by lock. */
+/* State of the decisions.  Guarded by lock. */
 struct xd_decisions {
-    struct xd_lane **lanes; /* by the scheduler's names for what they carry */
+    struct xd_lane **lanes; /* indexed by the scheduler's request numbers */
     size_t n_lanes;
-    xd_usec until; /* when the scheduler wants to be asked again */
+    xd_usec until; /* when to ask the scheduler again */
 };
 
-/* What the scheduler numbers with 32 bits, and its index has memory for. */
+/* Maximum number of blocks.  The scheduler uses 32-bit numbers and has memory
+ * for an index of this size. */
 #define XD_DECIDE_MOST_BLOCKS ((uint64_t)1 << 28)
 
-/* What the user's options mean for the scheduler; it has a window of so many
- * bytes, or none. */
+/* Converts the user's options to those of the scheduler.  `window` is the
+ * length of its window in bytes, or 0. */
 struct xd_sched_options xd_decide_options(const struct xd_options *o,
                                           uint64_t window);
 
-/* Make the scheduler, for a file of e->depots.size bytes (XD_SIZE_UNKNOWN: no
- * depot stated it either).  Errors: NOREPLICA, INVAL (the range), NOMEM. */
+/* Creates the scheduler for a file of e->depots.size bytes (XD_SIZE_UNKNOWN if
+ * neither the manifest nor a depot states the size).  Errors: NOREPLICA, INVAL
+ * (the range), NOMEM. */
 int xd_decide_start_locked(struct xd_engine *e, struct xd_error *err);
 
-/* No request was made yet, and there are other depots: a new scheduler. */
+/* Replaces the scheduler because depots were added before the first request. */
 void xd_decide_renew_locked(struct xd_engine *e);
 
-/* No lane carries anything, which a round of the repair or a single answer
- * waited for: it begins with a scheduler of its own. */
+/* Replaces the scheduler for a round of the repair, or for fetching the file in
+ * a single response.  All lanes must be free. */
 void xd_decide_anew_locked(struct xd_engine *e);
 
-/* Ask for decisions, and carry them out, until there are none. */
+/* Asks for decisions and carries them out until there are none. */
 void xd_decide_locked(struct xd_engine *e);
 
 #endif

@@ -10,40 +10,56 @@
 #include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
+#include "engine/source.h"
 #include "engine/trust/blame.h"
 #include "engine/trust/discard.h"
 #include "io/hash.h"
 #include "manifest/model.h"
 #include "manifest/parity.h"
 #include "session/stand_in.h"
+#include "transfer/sample.h"
 
-/* So much of each shard at a time: with k of them it fits in a cache. */
+/* Bytes of each shard that are decoded at a time, few enough that k slices fit
+ * in a cache. */
 #define SLICE ((size_t)32 * 1024)
 
-/* A shard that can be proved before, or after, and what it is to be. */
+#define MOST_REQUESTS 8u /* simultaneous requests to verify parity */
+
+/* A shard that is compared with its hash before or after decoding. */
 struct check {
-    struct xd_range range; /* of the file, where it lies */
+    struct xd_range range; /* its place in the file */
     unsigned number;
-    unsigned depot; /* of parity: where it came from; or XD_NO_DEPOT */
+    unsigned depot; /* depot that delivered it, if it is parity; else
+                       XD_NO_DEPOT */
     const char *sha256;
 };
 
-/* What is done without the lock, and what came of it. */
+/* A parity shard that replaces data only in part.  If its hash must be checked,
+ * all of it is fetched. */
+struct part_of_parity {
+    struct check whole;
+    struct xd_request request;
+};
+
+/* The decoding of a stripe, done without the lock, and its result. */
 struct job {
     size_t stripe;
     struct xd_stripe_shape shape;
     struct xd_stripe_step *steps;
     size_t n_steps, capacity;
     struct check before[XD_SHARDS_MAX], after[XD_SHARDS_MAX];
-    unsigned n_before, n_after;
-    unsigned n_coded; /* shards that are to be decoded, */
-    unsigned n_whole; /* and those of them in whose place a whole shard is */
-    unsigned char *buffer; /* k slices, and as many for what is decoded */
+    struct part_of_parity parts[XD_SHARDS_MAX];
+    unsigned n_before, n_after, n_parts;
+    unsigned n_coded; /* number of shards to decode */
+    unsigned n_whole; /* how many of these are replaced by a whole parity
+                         shard */
+    /* k slices of shards, and room for as many results */
+    unsigned char *buffer;
 
-    int rc; /* negative: as `error` says */
+    int rc; /* negative on failure, with `error` */
     struct xd_error error;
-    const struct check *wrong; /* of `before` */
-    const struct check *unfit; /* of `after`: data that does not come out */
+    const struct check *wrong; /* wrong shard in `before` or `parts` */
+    const struct check *unfit; /* wrong data in `after` */
 };
 
 bool xd_decode_can_work_locked(const struct xd_engine *e)
@@ -52,10 +68,10 @@ bool xd_decode_can_work_locked(const struct xd_engine *e)
            e->session.phase == XD_PHASE_FETCH;
 }
 
-/* ---- what is to be done ---- */
+/* ---- preparation, with the lock ---- */
 
-/* Where `len` bytes of a shard at a position lie in the file, as far as it has
- * them. */
+/* Returns the range of the file with the `len` bytes at offset `at` of a shard.
+ * It is shorter at the end of the file. */
 static struct xd_range place_of(const struct job *j, unsigned number,
                                 uint64_t at, uint64_t len)
 {
@@ -70,8 +86,62 @@ static void put_check(struct check *list, unsigned *n, struct check what)
     *n += what.sha256 != NULL;
 }
 
-/* Before, of whole shards of parity, and of data that no piece has proved; after, of
- * the data that comes out. */
+/* Returns the depot's source of the parity shard, or NULL. */
+static struct xd_depot_source *parity_source(const struct xd_engine *e,
+                                             const struct job *j,
+                                             unsigned depot, unsigned number)
+{
+    const struct xd_depot *d = e->depots.list[depot];
+    struct xd_depot_source *s;
+
+    for (size_t i = 0; (s = xd_depot_parity(d, j->shape.range.begin, i)); i++)
+        if (xd_source_parity(s).number == number)
+            return s;
+    return NULL;
+}
+
+/* Adds the parity shard of a run to the list, unless it is in the list
+ * already. */
+static void put_part_locked(const struct xd_engine *e, struct job *j,
+                            const struct xd_coded_run *run, const char *sha256)
+{
+    const struct xd_depot_source *s =
+        parity_source(e, j, run->depot, run->parity);
+
+    for (unsigned i = 0; i < j->n_parts; i++)
+        if (j->parts[i].whole.depot == run->depot &&
+            j->parts[i].whole.number == run->parity)
+            return;
+    if (!s || !sha256 || j->n_parts == XD_SHARDS_MAX)
+        return;
+    j->parts[j->n_parts++] = (struct part_of_parity){
+        .whole = {run->range, run->parity, run->depot, sha256},
+        .request = {.url = xd_source_url(s),
+                    .offset = xd_source_offset(s),
+                    .length = j->shape.shard_bytes,
+                    .object_size = xd_source_object_size(s),
+                    .framing = xd_source_framing(s),
+                    /* a content encoding does no harm: encoded bytes would not
+                     * match the hash */
+                    .takes_encoded = true}};
+}
+
+/* Adds the parity shards that replace parts of the data shard to the list. */
+static void put_parts_locked(const struct xd_engine *e, struct job *j,
+                             const struct xd_range shard)
+{
+    const struct xd_model_stripe *m = e->coded.of[j->stripe].model;
+    const struct xd_model_file *f = &e->depots.manifest->files[e->depots.file];
+    struct xd_coded_run run;
+
+    for (size_t i = 0;
+         xd_stripes_next_run(&e->coded.stripes, j->stripe, &i, &run); i++)
+        if (!xd_range_is_empty(xd_range_clip(run.range, shard)))
+            put_part_locked(e, j, &run, xd_stripe_sha256(f, m, run.parity));
+}
+
+/* Lists the hashes to check: before decoding, the hashes of whole parity shards
+ * and of unverified data; after decoding, the hashes of the decoded data. */
 static void find_checks_locked(const struct xd_engine *e, struct job *j)
 {
     const struct xd_model_stripe *m = e->coded.of[j->stripe].model;
@@ -89,8 +159,10 @@ static void find_checks_locked(const struct xd_engine *e, struct job *j)
         }
         j->n_coded++;
         put_check(j->after, &j->n_after, data);
-        if (!xd_stripes_is_whole(&e->coded.stripes, j->stripe, i, &run))
+        if (!xd_stripes_is_whole(&e->coded.stripes, j->stripe, i, &run)) {
+            put_parts_locked(e, j, data.range);
             continue;
+        }
         j->n_whole++;
         put_check(j->before, &j->n_before,
                   (struct check){run.range, run.parity, run.depot,
@@ -116,10 +188,10 @@ static int find_steps_locked(const struct xd_engine *e, struct job *j)
     }
 }
 
-/* ---- without the lock ---- */
+/* ---- decoding, without the lock ---- */
 
-/* Of each shard, or what lies in its place; NULL: there is nothing, which is
- * zeros. */
+/* Reads a slice of each shard, or of the parity that replaces it.  NULL stands
+ * for zeros after the end of the file. */
 static int read_slices(struct xd_engine *e, struct job *j, uint64_t at,
                        size_t len, const uint8_t **from)
 {
@@ -218,7 +290,7 @@ static int hash(struct xd_engine *e, struct job *j, struct xd_range r,
     return rc;
 }
 
-/* The first that is not as it is to be, or NULL. */
+/* Finds the first shard with a wrong hash, or NULL. */
 static int find_wrong(struct xd_engine *e, struct job *j,
                       const struct check *checks, unsigned n,
                       const struct check **out)
@@ -238,7 +310,7 @@ static int find_wrong(struct xd_engine *e, struct job *j,
     return 0;
 }
 
-/* For later runs, too. */
+/* Records in the journal that the decoded bytes were written. */
 static int note_written(struct xd_engine *e, struct job *j)
 {
     int rc = 0;
@@ -255,6 +327,41 @@ static int note_written(struct xd_engine *e, struct job *j)
     return rc;
 }
 
+/* Fetches and hashes the parity shards that were used in part, to find a depot
+ * that sent wrong bytes.  A depot that does not answer is not blamed. */
+static int prove_parts(struct xd_engine *e, struct job *j)
+{
+    const struct xd_batch_times times = {.until = e->times.deadline,
+                                         .first = XD_NEVER,
+                                         .grace = XD_NEVER,
+                                         .turn = XD_NEVER};
+    struct xd_batch_config config = xd_options_batch(&e->options);
+    struct xd_sample *samples;
+    int rc;
+
+    if (j->n_parts == 0)
+        return 0;
+    samples = xd_alloc(j->n_parts, sizeof *samples);
+    if (!samples)
+        return xd_fail_nomem(&j->error);
+    for (unsigned i = 0; i < j->n_parts; i++)
+        samples[i].request = j->parts[i].request;
+    config.max_failures = 1;
+    rc = xd_resume_open_batch(e, &config, MOST_REQUESTS, &j->error);
+    if (rc == 0) {
+        rc = xd_samples_take(e->resume.batch, samples, j->n_parts, &times,
+                             &j->error);
+        xd_resume_close_batch(e);
+    }
+    for (unsigned i = 0; rc == 0 && i < j->n_parts && !j->wrong; i++)
+        if (xd_sample_was_taken(&samples[i]) &&
+            strcmp(samples[i].digest, j->parts[i].whole.sha256) != 0)
+            j->wrong = &j->parts[i].whole;
+    xd_samples_fini(samples, j->n_parts);
+    xd_free(samples);
+    return rc;
+}
+
 static void carry_out(struct xd_engine *e, struct job *j)
 {
     j->buffer = xd_alloc((size_t)2 * j->shape.k, SLICE);
@@ -263,18 +370,22 @@ static void carry_out(struct xd_engine *e, struct job *j)
         return;
     }
     j->rc = find_wrong(e, j, j->before, j->n_before, &j->wrong);
+    if (j->rc == 0 && !j->wrong && j->n_after < j->n_coded)
+        j->rc = prove_parts(e, j); /* no other hash would prove them */
     if (j->rc == 0 && !j->wrong)
         j->rc = decode(e, j);
     if (j->rc == 0 && !j->wrong)
         j->rc = find_wrong(e, j, j->after, j->n_after, &j->unfit);
+    if (j->rc == 0 && j->unfit && j->n_after == j->n_coded)
+        j->rc = prove_parts(e, j);
     if (j->rc == 0 && !j->wrong && !j->unfit)
         j->rc = note_written(e, j);
 }
 
-/* ---- what came of it ---- */
+/* ---- results, with the lock ---- */
 
-/* The data of shards that no piece proves, unless it was read once and is gone, is
- * missing again.  Whether there was any. */
+/* Discards data that no piece proves, except for data that was read and cannot
+ * be fetched again.  Returns true if it discarded any. */
 static bool discard_unproved_locked(struct xd_engine *e, const struct job *j)
 {
     bool has_any = false;
@@ -292,7 +403,7 @@ static bool discard_unproved_locked(struct xd_engine *e, const struct job *j)
     return has_any;
 }
 
-/* The depot that delivered all of it, or XD_NO_DEPOT. */
+/* Returns the depot that delivered all of the range, or XD_NO_DEPOT. */
 static unsigned origin_of_locked(const struct xd_engine *e, struct xd_range r)
 {
     for (size_t i = 0; i < e->depots.n; i++)
@@ -302,12 +413,13 @@ static unsigned origin_of_locked(const struct xd_engine *e, struct xd_range r)
     return XD_NO_DEPOT;
 }
 
-/* A shard is not what the manifest says.  If several depots have delivered it, it is
- * fetched anew once. */
+/* Blames the depot of a shard that does not match its hash.  If several depots
+ * delivered the shard, it is fetched once more. */
 static void blame_locked(struct xd_engine *e, const struct job *j)
 {
     struct xd_coded_stripe *of = &e->coded.of[j->stripe];
     unsigned depot = j->wrong->depot;
+    struct xd_depot_source *source;
     struct xd_error why = {0};
 
     if (depot == XD_NO_DEPOT)
@@ -323,10 +435,14 @@ static void blame_locked(struct xd_engine *e, const struct job *j)
             "its sha-256",
             e->depots.list[depot]->shown_url, j->wrong->number,
             (unsigned long long)of->model->number);
-    xd_blame_ban_locked(e, depot, &why);
+    source = j->wrong->depot == XD_NO_DEPOT
+                 ? xd_depot_source(e->depots.list[depot], j->wrong->range)
+                 : parity_source(e, j, depot, j->wrong->number);
+    if (!source || !xd_blame_spare_locked(e, depot, source, &why))
+        xd_blame_ban_locked(e, depot, &why);
 }
 
-/* The only shard of parity that was used; 0: there were several. */
+/* Returns the only parity shard that was used; 0 if there were several. */
 static unsigned only_parity(const struct job *j)
 {
     unsigned only = 0;
@@ -342,9 +458,10 @@ static unsigned only_parity(const struct job *j)
     return only;
 }
 
-/* What comes out is not as it is to be.  Where all shards are what the manifest says,
- * that is so however often; else it is tried once more with data that nothing has
- * proved, and with whole shards of parity, which can be. */
+/* Handles wrong decoded data.  If all shards match their hashes, repeating will
+ * not help.  Otherwise the stripe is decoded once more, after fetching
+ * unverified data again, and once with whole parity shards, whose hashes can be
+ * checked. */
 static void give_up_locked(struct xd_engine *e, const struct job *j)
 {
     struct xd_coded_stripe *of = &e->coded.of[j->stripe];
@@ -360,13 +477,13 @@ static void give_up_locked(struct xd_engine *e, const struct job *j)
     }
     xd_engine_log_locked(
         e, XD_LOG_WARN,
-        "stripe %llu: its parity is not that of its data: shard %u is "
-        "decoded to other bytes than its sha-256 is of; it is not used",
+        "stripe %llu: its parity does not match its data: shard %u, decoded, "
+        "does not match its sha-256; the parity is not used",
         (unsigned long long)of->model->number, j->unfit->number);
     xd_coded_give_up_locked(e, j->stripe, only_parity(j));
 }
 
-/* Whether a depot of what was decoded from was banned meanwhile. */
+/* Returns true if a depot whose bytes were used was banned meanwhile. */
 static bool has_banned_locked(const struct xd_engine *e, size_t stripe)
 {
     struct xd_coded_run run;
@@ -378,9 +495,15 @@ static bool has_banned_locked(const struct xd_engine *e, size_t stripe)
     return false;
 }
 
+/* Accepts decoded bytes.  Verified data gets no origin, because it was computed
+ * from bytes of several depots.  If it turns out to be wrong, the depot of the
+ * parity is not to blame, because its parity was verified. */
 static void accept_locked(struct xd_engine *e, const struct xd_coded_run *run)
 {
-    if (xd_ledger_written(&e->ledger, run->range, run->depot) < 0) {
+    const bool is_proved = xd_pieces_cover(&e->verify.pieces, run->range);
+
+    if (xd_ledger_written(&e->ledger, run->range,
+                          is_proved ? XD_NO_DEPOT : run->depot) < 0) {
         xd_engine_fail_nomem_locked(e);
         return;
     }
@@ -388,7 +511,8 @@ static void accept_locked(struct xd_engine *e, const struct xd_coded_run *run)
     xd_resume_written_locked(e, xd_range_length(run->range));
 }
 
-/* What was discarded meanwhile of the data would have come out wrong. */
+/* Takes over the result.  It is dropped if data of the stripe was discarded
+ * meanwhile, because that data may have been wrong. */
 static void give_locked(struct xd_engine *e, struct job *j)
 {
     const bool is_good = !j->wrong && !j->unfit && e->verify.postponed.n == 0 &&

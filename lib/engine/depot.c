@@ -10,6 +10,7 @@
 #include "engine/depot_parts.h"
 #include "engine/source.h"
 #include "manifest/model.h"
+#include "transfer/hosts.h"
 #include "transfer/registry.h"
 
 static int by_place(const void *a, const void *b)
@@ -55,14 +56,14 @@ const struct xd_depot_source *xd_depot_best_source(const struct xd_depot *d)
     return best;
 }
 
-/* Number of sources that begin at or before `begin`. */
+/* Returns the number of sources that begin at or before `begin`. */
 static size_t count_before(const struct xd_depot *d, uint64_t begin)
 {
     return xd_count_up_to(begin, d->sources, d->n_sources, sizeof *d->sources,
                           offsetof(struct xd_depot_source, range.begin));
 }
 
-/* The same of a list. */
+/* Returns the number of sources in a list that begin at or before `begin`. */
 static size_t count_listed(struct xd_depot_source *const *list, size_t n,
                            uint64_t begin)
 {
@@ -84,7 +85,7 @@ static size_t count_appended(const struct xd_depot *d, uint64_t begin)
     return count_listed(d->appended, d->n_appended, begin);
 }
 
-/* Whether none of the sources up to this one ends at or behind `byte`. */
+/* Returns true if all sources up to this one end before `byte`. */
 static bool all_end_before(const struct xd_depot *d,
                            const struct xd_depot_source *s, uint64_t byte)
 {
@@ -117,6 +118,8 @@ int xd_depot_holds(const struct xd_depot *depot, struct xd_range within,
         rc = add_held(out, depot->appended[i], within);
     for (struct xd_added_source *a = depot->added; rc == 0 && a; a = a->next)
         rc = add_held(out, &a->source, within);
+    for (i = 0; rc == 0 && i < depot->wrong.n; i++)
+        rc = xd_rangeset_remove(out, depot->wrong.ranges[i]);
     if (rc < 0)
         xd_rangeset_fini(out);
     return rc;
@@ -136,7 +139,7 @@ static int count_held(struct xd_depot *d)
     return 0;
 }
 
-/* Errors: NOMEM. */
+/* Sets the host and the URLs of the depot.  Errors: NOMEM. */
 static int name_depot(struct xd_depot *d, const struct xd_url *url)
 {
     d->url = *url;
@@ -146,7 +149,7 @@ static int name_depot(struct xd_depot *d, const struct xd_url *url)
     return d->host && d->shown_url ? 0 : XD_E_NOMEM;
 }
 
-/* By their places, best first. */
+/* Sorts by position, then best first. */
 static void sort_sources(struct xd_depot *d)
 {
     uint32_t furthest = 0;
@@ -197,7 +200,9 @@ struct xd_depot *xd_depot_new(const struct xd_url *url)
 
 void xd_depot_free(struct xd_depot *d)
 {
+    xd_host_release(d->at_host);
     xd_free(d->host);
+    xd_rangeset_fini(&d->wrong);
     xd_free(d->shown_url);
     xd_kept_error_free(d->last_error);
     xd_kept_error_free(d->avoided_why);
@@ -228,7 +233,7 @@ int xd_depot_add_source(struct xd_depot *depot,
     if (!a)
         return XD_E_NOMEM;
     if (!xd_depot_next_source(depot, NULL))
-        depot->url = *a->url; /* its text lives as long as the depot */
+        depot->url = *a->url; /* its string lives as long as the depot */
     a->next = depot->added;
     depot->added = a;
     if (count_held(depot) < 0) {
@@ -242,7 +247,8 @@ int xd_depot_add_source(struct xd_depot *depot,
     return 0;
 }
 
-/* They lie one behind the other, or are of one file.  Errors: NOMEM. */
+/* Appends a source.  Its bytes lie after those of all others, or it is one more
+ * source of the same file as the last one.  Errors: NOMEM. */
 static int put_appended(struct xd_depot *depot, struct xd_depot_source *s)
 {
     struct xd_depot_source **list =
@@ -291,7 +297,7 @@ int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
     }
     if (depot->n_appended == 1)
         depot->url =
-            *xd_source_url(s); /* its text lives as long as the depot */
+            *xd_source_url(s); /* its string lives as long as the depot */
     return 0;
 }
 
@@ -314,7 +320,8 @@ int xd_depot_add_parity(struct xd_depot *depot,
     return 0;
 }
 
-/* Whether `s` may serve, and is better than `best`, which may be NULL. */
+/* Returns true if `s` may be used and is better than `best`, which may be
+ * NULL. */
 static bool is_better(const struct xd_depot_source *s,
                       const struct xd_depot_source *best, bool may_be_gone)
 {
@@ -326,8 +333,9 @@ static struct xd_depot_source *find_source(struct xd_depot *depot,
                                            struct xd_range range,
                                            bool may_be_gone)
 {
-    /* Enough to see every alternative of real manifests, and a bound for one
-     * that lies a whole replica under a hundred thousand fragments. */
+    /* Maximum number of sources to examine after the first match.  It suffices
+     * for all alternatives in real manifests, and limits the cost if a manifest
+     * lists a whole replica together with 100,000 fragments. */
     enum { ENOUGH = 64 };
     struct xd_depot_source *best = NULL;
     size_t looked_at = 0;

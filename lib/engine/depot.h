@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One depot: its sources, and what is known of it.
+ * A depot: its sources and its statistics.
  *
- * Sources of one depot may overlap: two URLs of a mirror, or two objects that
- * share bytes; the best one that is not gone serves a request.
+ * Sources of one depot may overlap, for example two URLs on one mirror, or two
+ * objects with common bytes.  Then the best source that is not gone serves the
+ * request.
  */
 #ifndef XD_ENGINE_DEPOT_H
 #define XD_ENGINE_DEPOT_H
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <xdownload/download.h>
 
+#include "base/governor.h"
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/rate.h"
@@ -24,111 +26,143 @@
 struct xd_added_source;
 struct xd_addresses;
 struct xd_depot_source;
+struct xd_host;
 struct xd_kept_error;
 struct xd_transport_kind;
 struct xd_via_file;
 struct xd_worker;
 
 struct xd_depot {
-    /* Constant after xd_depots_rank(). */
-    unsigned number; /* in the list of depots, and for the scheduler */
+    /* constant after xd_depots_rank() */
+    unsigned number; /* index in the list of depots and for the scheduler */
 
-    /* Constant after xd_depots_init(). */
+    /* constant after xd_depots_init() */
     const struct xd_transport_kind *kind;
     char *host;
-    struct xd_url url;               /* of its best source */
-    char *shown_url;                 /* the same, as people may see it */
-    struct xd_depot_source *sources; /* by range.begin, then best first */
+    struct xd_url url;               /* URL of the best source */
+    char *shown_url;                 /* URL for messages, without credentials */
+    struct xd_depot_source *sources; /* sorted by range.begin, then by
+                                        preference */
     size_t n_sources;
-    const char *node_id; /* of a node of a mesh, whose it is; NULL: it is none.
-                              All sources of a node are appended */
-    unsigned node;       /* its number there */
-    bool is_other_address; /* than its first */
+    const char *node_id;   /* ID if it is a node of a mesh, else NULL; all
+                              sources of a node are in `appended` */
+    unsigned node;         /* number of the node in the mesh */
+    bool is_other_address; /* true if `url` is not the first address of the
+                              node */
 
-    /* Constant after xd_depots_rank(). */
-    struct xd_guess guess;   /* what was learned: guarded by engine.lock */
-    uint64_t learned_at;     /* seconds since 1970; 0: nothing was */
-    struct xd_learned known; /* as it was read */
-    bool is_known;           /* from earlier runs */
-    double promise;          /* bytes per second, less where it fails */
+    /* constant after xd_depots_rank() */
+    struct xd_guess guess;   /* estimates; what was learned in this run is
+                                guarded by engine.lock */
+    uint64_t learned_at;     /* when `known` was learned, in seconds since 1970,
+                                or 0 */
+    struct xd_learned known; /* values from the depot cache */
+    bool is_known;           /* the depot cache has an entry */
+    double promise;          /* expected throughput in bytes per second, reduced
+                                by failures */
 
-    /* Guarded by engine.lock. */
-    struct xd_depot_source **appended; /* each behind those before it in the
-                                          file; it stays where it is */
+    /* guarded by engine.lock */
+    struct xd_depot_source **appended; /* in the order of the file; addresses
+                                          never change */
     size_t n_appended, appended_capacity;
-    struct xd_added_source *added;   /* those that joined, the last one first; a
-                                      source stays where it is in memory */
-    struct xd_depot_source **parity; /* of stripes in the order of the file */
+    struct xd_added_source *added;   /* sources that were added, the last one
+                                        first; addresses never change */
+    struct xd_depot_source **parity; /* parity sources, in the order of their
+                                        stripes */
     size_t n_parity, parity_capacity;
-    size_t n_left;            /* sources that are not gone */
-    uint64_t bytes_held;      /* as the manifest says, or XD_SIZE_UNKNOWN */
-    unsigned max_connections; /* the least of its sources'; 0: no limit */
+    size_t n_left; /* number of sources that are not gone */
+    /* number of bytes that it holds according to the manifest, or
+     * XD_SIZE_UNKNOWN */
+    uint64_t bytes_held;
+    unsigned max_connections; /* the lowest limit of its sources; 0: no limit */
     enum xd_depot_state state;
-    struct xd_worker *worker; /* NULL: in reserve, or given up */
-    bool is_banned;           /* for bytes that were wrong: never again */
-    unsigned n_wrong_copies;  /* of files of a set */
-    bool answers_differ;      /* it was dropped, as they are not of one file */
+    struct xd_worker *worker; /* NULL if the depot is in reserve or given up */
+    struct xd_host *at_host;  /* entry of its host in the governor; NULL before
+                                 the depot is opened */
+    struct xd_governor_terms terms; /* the limits last reported to the
+                                       scheduler */
+    bool is_banned;                 /* never used again, because it delivered
+                                       wrong bytes */
+    unsigned n_wrong_copies;        /* number of objects with wrong bytes */
+    struct xd_rangeset
+        wrong;           /* bytes that it delivered and that did not match the
+                            hash of their piece */
+    bool answers_differ; /* dropped, because its responses belong to different
+                            files */
     unsigned n_single_answers;
-    unsigned n_excuses; /* for what another node sent it (trust/relayed.h) */
+    unsigned n_excuses; /* how often another node was blamed for its wrong bytes
+                           (trust/relayed.h) */
     bool knows_no_ranges;
-    bool sends_wrong_ranges; /* for that reason */
-    bool shares;             /* one connection, among its requests */
-    bool has_hint; /* it would be asked for some bytes before others */
+    bool sends_wrong_ranges; /* it sends other ranges than those requested */
+    bool shares;             /* requests share one connection */
+    bool has_hint; /* its last response suggested which bytes to request next */
     bool has_stated_size;
-    uint64_t stated_size; /* or XD_SIZE_UNKNOWN: it does not say */
+    uint64_t stated_size; /* or XD_SIZE_UNKNOWN if it states none */
     unsigned lanes_busy;
-    unsigned n_lanes; /* that the scheduler uses at most; 0: not said yet */
-    bool lanes_share; /* these are requests that share one connection */
+    unsigned n_lanes; /* maximum number of lanes for the scheduler; 0: not
+                         reported yet */
+    bool lanes_share; /* `n_lanes` counts requests that share one connection */
     uint64_t bytes, bytes_redundant;
-    uint64_t bytes_received; /* also what is not written yet */
+    uint64_t bytes_received; /* includes bytes not yet written */
     unsigned blocks, requests, failures;
     struct xd_rate rate;
-    xd_usec busy_since, busy_time;  /* while lanes_busy > 0; before that */
-    xd_usec first_byte;             /* least; XD_NEVER: none came yet */
-    xd_usec last_byte_at;           /* 0: none came yet */
-    bool is_connected;              /* since it became busy */
-    struct xd_addresses *addresses; /* of its host; NULL: none is known yet */
-    unsigned connections;           /* that its requests use now, */
-    unsigned most_connections;      /* and the most at a time */
-    bool is_pinged;                 /* a ping is on its way, */
-    bool is_pinged_for_line;        /* whose answer says that the line is up */
-    bool was_pinged;                /* what came of it, or of a request: */
+    xd_usec busy_since, busy_time;  /* current busy period; sum of earlier
+                                       ones */
+    xd_usec first_byte;             /* shortest time to first byte; XD_NEVER
+                                       before the first byte */
+    xd_usec last_byte_at;           /* 0 before the first byte */
+    bool is_connected;              /* a connection was established since it
+                                       last became busy */
+    struct xd_addresses *addresses; /* addresses of its host; NULL if none is
+                                       known yet */
+    unsigned connections;           /* connections in use */
+    unsigned most_connections;      /* highest number of connections in use */
+    bool is_pinged;                 /* a ping is in flight */
+    /* this ping only shows whether the network is up */
+    bool is_pinged_for_line;
+    bool was_pinged; /* `ping` is known, from a ping or a request */
     enum xd_ping_result ping;
     xd_usec round_trip;
-    const struct xd_kept_error *last_error; /* NULL: it has not failed */
-    bool needs_login;                       /* says last_error */
-    /* Why other nodes are not to wait for this one (via_watch.h); or NULL. */
+    const struct xd_kept_error *last_error; /* NULL if it has not failed */
+    bool needs_login;                       /* `last_error` says that it
+                                               requires a login */
+    /* why other nodes should not wait for this node (via_watch.h), or NULL */
     const struct xd_kept_error *avoided_why;
 
-    /* Guarded by engine.lock: what the sampler knows of it. */
-    bool refuses_samples;   /* it did not deliver one */
-    bool has_own_sample;    /* of its first bytes */
-    uint64_t samples_asked; /* bit i: it was asked about sample i */
+    /* guarded by engine.lock; used by the sampler */
+    bool refuses_samples; /* it failed to deliver a sample */
+    bool has_own_sample;  /* a sample of its first bytes was taken */
+    xd_usec
+        delays_until; /* readers wait until then for a comparison of its bytes;
+                         0: no reader has waited */
+    uint64_t samples_asked; /* bit i: it was asked for sample i */
 };
 
-/* The source after `s`, or the first one for NULL; NULL after the last. */
+/* Returns the source after `s`, the first one for NULL, and NULL after the
+ * last. */
 struct xd_depot_source *xd_depot_next_source(const struct xd_depot *depot,
                                              const struct xd_depot_source *s);
 
-/* The source that people would name first: of parity, if it has nothing else; NULL:
- * it has none. */
+/* Returns the source to name in messages: a parity source only if there is no
+ * other.  NULL if the depot has none. */
 const struct xd_depot_source *xd_depot_best_source(const struct xd_depot *d);
 
-/* The best source of `depot` that holds all of `range` and is not gone, or
+/* Returns the best source that holds all of `range` and is not gone, or
  * NULL. */
 struct xd_depot_source *xd_depot_source(struct xd_depot *depot,
                                         struct xd_range range);
 
-/* The same, also of those that are gone. */
+/* Returns the best source that holds all of `range`, even if it is gone, or
+ * NULL. */
 const struct xd_depot_source *xd_depot_any_source(struct xd_depot *depot,
                                                   struct xd_range range);
 
-/* Of its sources of parity of the stripe that has the byte, those that are not gone,
- * number i from 0 on; or NULL. */
+/* Returns parity source number `i` of the stripe with `byte`, counting only
+ * those that are not gone.  NULL if there are fewer. */
 struct xd_depot_source *xd_depot_parity(const struct xd_depot *depot,
                                         uint64_t byte, size_t i);
 
-/* A source, or none of them, will do in this run; or it will do after all. */
+/* Marks one source, or all of them, as gone for this run; restore() makes a
+ * source usable again. */
 void xd_depot_drop_source(struct xd_depot *depot,
                           struct xd_depot_source *source);
 void xd_depot_drop_sources(struct xd_depot *depot);
@@ -136,34 +170,39 @@ void xd_depot_restore_source(struct xd_depot *depot,
                              struct xd_depot_source *source);
 
 /*
- * Add a source of a file that goes through a mesh, which lies behind all others of
- * its node.  The URL is copied, `via` outlives the depots.
- * Errors: NOMEM; then all is as before.
+ * Adds a source for a file that is fetched through a mesh.  Its bytes lie after
+ * those of all other sources of the node.  The URL is copied; `via` must
+ * outlive the depots.
+ * Errors: NOMEM; then nothing has changed.
  */
 int xd_depot_add_via(struct xd_depot *depot, const struct xd_via_file *via,
                      struct xd_range range, const struct xd_url *url);
 
-/* How near its server may be, by the source that allows most. */
+/* Returns the widest network scope that one of its sources allows. */
 enum xd_reach xd_depot_reach(const struct xd_depot *depot);
 
-/* Keep `why` as its last error, located at the depot unless it says another. */
+/* Stores a copy of `why` as the last error, with the URL of the depot unless
+ * `why` names another. */
 void xd_depot_set_error(struct xd_depot *depot, const struct xd_error *why);
 
-/* The same of one more failure. */
+/* Counts a failure and stores `why` as the last error. */
 void xd_depot_note_failure(struct xd_depot *depot, const struct xd_error *why);
 
-/* The source of a depot is gone for that reason, which others may not share. */
+/* Marks the source as gone and stores `why` with it; other sources may still be
+ * used. */
 void xd_depot_lose_source(struct xd_depot *depot,
                           struct xd_depot_source *source,
                           const struct xd_error *why);
 
-/* Why the depot does not deliver the byte: its source is gone, or else the depot
- * has failed.  NULL: it has not, or has no source of it. */
+/* Returns why the depot does not deliver the byte: the error of its source if
+ * that is gone, else the error of the depot.  NULL if nothing failed or it has
+ * no source for the byte. */
 const struct xd_kept_error *xd_depot_why_not(const struct xd_depot *depot,
                                              uint64_t byte);
 
-/* What a depot holds of `within`, without what is gone; `out` is initialised
- * here.  Costs as much as there are sources near `within`. */
+/* Initialises `out` with the bytes of `within` that the depot holds.  Sources
+ * that are gone and bytes that were wrong do not count.  The cost is linear in
+ * the number of sources near `within`. */
 int xd_depot_holds(const struct xd_depot *depot, struct xd_range within,
                    struct xd_rangeset *out);
 

@@ -10,11 +10,11 @@
 #include "os/small_file.h"
 #include "sched/layout.h"
 
-/* What fewer bytes tell of a rate is mostly their latency. */
+/* With fewer bytes, the measured rate is mostly latency. */
 #define LEAST_BYTES (UINT64_C(256) << 10)
 
-/* How long a silence is tolerated depends on the latency: a depot that answered so
- * late was overloaded, which says nothing of now. */
+/* Higher latencies are not saved.  A depot this slow was overloaded, which says
+ * nothing about the next run, and the timeout depends on the latency. */
 #define MOST_LATENCY (300 * XD_MS)
 
 #define LEARNED_SECONDS (UINT64_C(7) * 24 * 3600)
@@ -44,7 +44,8 @@ static int read_servers(struct xd_servers *out, const char *path,
     return rc;
 }
 
-/* What was learned of its connections is tested again after a week. */
+/* Takes over what earlier runs learned about connections to the depot.  After a
+ * week it is tested again. */
 static void recall(struct xd_depot *depot, const struct xd_server *server)
 {
     if (xd_unix_time() - server->learned_at > LEARNED_SECONDS)
@@ -73,7 +74,7 @@ static void guess(struct xd_depot *depot, const struct xd_servers *servers)
     depot->is_known = server->bytes_per_s > 0 || server->failures > 0;
     depot->promise =
         (double)server->bytes_per_s / (1 + (double)server->failures);
-    /* A depot that failed may have recovered by now. */
+    /* a depot that failed may have recovered */
     if (server->failures > 0)
         return;
     depot->guess.rate = (double)server->bytes_per_s;
@@ -104,8 +105,9 @@ struct xd_learned xd_depot_cache_learned_locked(const struct xd_engine *e,
                             : depot->guess.learned;
 }
 
-/* What stands since an earlier run keeps its date, so that it is tested again
- * however often the depot is used. */
+/* Adds what is known about connections to the depot.  Results of an earlier run
+ * keep their date, so that they are tested again no matter how often the depot
+ * is used. */
 static void add_learned_locked(const struct xd_engine *e,
                                const struct xd_depot *depot,
                                struct xd_server *out)
@@ -128,7 +130,8 @@ static void add_learned_locked(const struct xd_engine *e,
     }
 }
 
-/* What this run saw of a depot, and where it saw nothing, what was known. */
+/* Returns what this run has learned about a depot, together with what was known
+ * before. */
 static struct xd_server seen_locked(const struct xd_engine *e,
                                     const struct xd_depot *depot,
                                     const struct xd_server *known)
@@ -143,7 +146,7 @@ static struct xd_server seen_locked(const struct xd_engine *e,
     }
     if (depot->first_byte != XD_NEVER)
         s.latency = depot->first_byte;
-    /* Under a limit of ours it could not show its rate. */
+    /* a rate limit that we set would hide the depot's own rate */
     if (bytes >= LEAST_BYTES && depot->busy_time > 0 &&
         e->options.net.limit_rate == 0)
         s.bytes_per_s = (uint64_t)((double)bytes * (double)XD_SECOND /
@@ -152,7 +155,7 @@ static struct xd_server seen_locked(const struct xd_engine *e,
     return s;
 }
 
-/* Add what this run saw to `servers`. */
+/* Adds what this run observed to `servers`. */
 static int add_seen(struct xd_engine *e, struct xd_servers *servers)
 {
     int rc = 0;
@@ -199,7 +202,7 @@ void xd_depot_cache_save(struct xd_engine *e)
 
     if (!path)
         return;
-    /* Anew: other runs may have written meanwhile. */
+    /* read again, because other runs may have written meanwhile */
     rc = read_servers(&servers, path, &error);
     if (rc == 0 && add_seen(e, &servers) < 0)
         rc = xd_fail_nomem(&error);

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What earlier runs saw of the depots: in the file that the option depot-cache
- * names (base/servers.h), if it names one.  Never an error: what cannot be read
- * is not known, what cannot be written is forgotten, and a debug line says so.
+ * Statistics of depots from earlier runs, in the file named by the option
+ * depot-cache (base/servers.h).  Nothing here fails: if the file cannot be
+ * read or written, a debug line is logged.
  */
 #ifndef XD_ENGINE_DEPOT_CACHE_H
 #define XD_ENGINE_DEPOT_CACHE_H
 
 #include "engine/engine.h"
 
-/* Rank the depots of an engine that no other thread uses yet.
- * Blocks: on the disk. */
+/* Reads the file and ranks the depots.  Call it before another thread uses the
+ * engine.  Blocks: on the disk. */
 void xd_depot_cache_load(struct xd_engine *e);
 
-/* What is known of the depot's connections by now. */
+/* Returns what is known now about connections to the depot. */
 struct xd_learned xd_depot_cache_learned_locked(const struct xd_engine *e,
                                                 const struct xd_depot *depot);
 
-/* Of an engine that has ended.  What another run wrote meanwhile stays.
- * Threads: the keeper.  Blocks: on the disk. */
+/*
+ * Writes the statistics of a download that has ended, and keeps entries that
+ * other runs wrote meanwhile.
+ * Threads: the keeper.  Blocks: on the disk.
+ */
 void xd_depot_cache_save(struct xd_engine *e);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What source.c, depot.c and depots.c share, and no other file sees.
+ * Internals of source.c, depot.c and depots.c.
  *
- * A depot has sources of three kinds, by when they came:
- *  - those of the manifest are one array, `sources`, as there may be 100 000;
- *  - of those that were appended, `appended`, each is memory of its own: also of
- *    those of a node of a mesh, which have more;
- *  - those that were added, or joined, `added`, are a list.
+ * A depot has three kinds of sources:
+ * - `sources`, an array with the sources of the manifest, up to about 100,000;
+ * - `appended`, each allocated separately: files that were added, and files of
+ *   a mesh node, whose sources have more fields;
+ * - `added`, a list of sources that were added with xd_download_add_replica().
  *
- * Those of parity, `parity`, stand apart: what they have is none of the file's
- * bytes, and only a request that finds no other source gets one.
+ * Parity sources are in a separate array, `parity`.  They hold no bytes of the
+ * file, and a request uses one only if no other source is left.
  */
 #ifndef XD_ENGINE_DEPOT_PARTS_H
 #define XD_ENGINE_DEPOT_PARTS_H
@@ -24,33 +24,35 @@
 
 struct xd_depot;
 
-/* The order of what joined, and before that of what was appended. */
+/* Values of `order`.  Sources that were added later are sorted after all
+ * others, and appended sources just before them. */
 #define XD_ORDER_ADDED UINT32_MAX
 #define XD_ORDER_APPENDED (UINT32_MAX - 1)
 #define XD_ORDER_PARITY (UINT32_MAX - 2)
 
-/* One that joined: with what a manifest says of others. */
+/* A source that was added with xd_download_add_replica(), and the data that the
+ * manifest has for other sources. */
 struct xd_added_source {
     struct xd_depot_source source; /* the first member */
     struct xd_added_source *next;
     struct xd_model_file file;
     struct xd_model_replica replica;
     struct xd_replica more;
-    struct xd_url *url; /* with its text */
+    struct xd_url *url; /* includes its text */
 };
 
-/* What the manifest says of it beside its URL. */
+/* Returns the replica of the source in its manifest. */
 const struct xd_model_replica *xd_source_replica(
     const struct xd_depot_source *s);
 
-/* By preference: less than 0 if `x` is the better one. */
+/* Compares by preference: negative if `x` is better. */
 int xd_source_compare(const struct xd_depot_source *x,
                       const struct xd_depot_source *y);
 
-/* What was known of it is known no longer. */
+/* Releases the facts from responses. */
 void xd_source_free_facts(struct xd_depot_source *s);
 
-/* Sources that come later, in no depot yet.  NULL when out of memory. */
+/* Create sources that belong to no depot yet.  NULL when out of memory. */
 struct xd_added_source *xd_added_source_new(const struct xd_new_source *what);
 struct xd_depot_source *xd_appended_source_new(struct xd_range range,
                                                const struct xd_model_file *in,
@@ -65,21 +67,22 @@ struct xd_depot_source *xd_parity_source_new(
 
 void xd_parity_source_free(struct xd_depot_source *s);
 void xd_added_source_free(struct xd_added_source *a);
-void xd_appended_source_free(struct xd_depot_source *s); /* of a node, too */
+/* Also releases sources of mesh nodes. */
+void xd_appended_source_free(struct xd_depot_source *s);
 
-/* A depot that holds nothing yet, at the address of `url`.  NULL when out of
+/* Creates a depot without sources for the server of `url`.  NULL when out of
  * memory. */
 struct xd_depot *xd_depot_new(const struct xd_url *url);
 
-/* The depot of these sources of the manifest, at least one, in any order.
- * Ownership: they are the depot's, or are released.  NULL when out of memory. */
+/* Creates a depot from at least one source of the manifest, in any order.
+ * Takes ownership of the sources, also on failure.  NULL when out of memory. */
 struct xd_depot *xd_depot_new_of(struct xd_depot_source *sources, size_t n);
 
 void xd_depot_free(struct xd_depot *d);
 
-/* As xd_depots_add() and xd_depots_append(), once it is known to which depot; and
- * a shard of parity, of a stripe behind those before it.
- * Errors: NOMEM; then all is as before. */
+/* Implement xd_depots_add() and xd_depots_append() for a known depot.
+ * xd_depot_add_parity() adds a parity shard of a stripe after all stripes added
+ * before.  Errors: NOMEM; then nothing has changed. */
 int xd_depot_add_source(struct xd_depot *depot,
                         const struct xd_new_source *what);
 int xd_depot_add_parity(struct xd_depot *depot,

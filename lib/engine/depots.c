@@ -16,8 +16,8 @@
 #include "manifest/model.h"
 #include "transfer/registry.h"
 
-/* One replica of the manifest, on its way to its depot: no more than is needed,
- * as there may be 100 000. */
+/* A replica of the manifest while depots are created.  Kept small, as there may
+ * be 100,000. */
 struct entry {
     struct xd_range range;
     const struct xd_model_file *in;
@@ -41,7 +41,8 @@ static const struct xd_url *entry_url(const struct entry *e)
     return &e->in->urls[e->place];
 }
 
-/* A server of the web and an IBP depot at one host and port are two. */
+/* Sorts by depot.  A web server and an IBP depot at the same host and port are
+ * different depots. */
 static int by_depot(const struct entry *x, const struct entry *y)
 {
     int c = xd_url_compare_depots(entry_url(x), entry_url(y));
@@ -51,7 +52,7 @@ static int by_depot(const struct entry *x, const struct entry *y)
                            xd_transport_kind_of(entry_url(y))->name);
 }
 
-/* By depot, object and place, and then by preference. */
+/* Sorts by depot, object and position, then by preference. */
 static int by_object(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -68,8 +69,8 @@ static int by_object(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Whether `next` goes on where `e` ends, in the file and in the object. */
-static bool goes_on(const struct entry *e, const struct entry *next)
+/* Returns true if `next` continues `e`, in the file and in the object. */
+static bool continues(const struct entry *e, const struct entry *next)
 {
     const struct xd_model_replica *r = entry_replica(e),
                                   *s = entry_replica(next);
@@ -87,14 +88,14 @@ static bool goes_on(const struct entry *e, const struct entry *next)
            xd_url_compare(entry_url(e), entry_url(next)) == 0;
 }
 
-/* Extents are edges that no request crosses.  Those of one object that follow
- * each other are one source, and no edge.  Returns how many are left. */
+/* Joins consecutive extents of one object to one source.  Requests still do not
+ * cross the boundary of an extent.  Returns the number of entries left. */
 static size_t join_entries(struct entry *e, size_t n)
 {
     size_t n_left = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (n_left > 0 && goes_on(&e[n_left - 1], &e[i]))
+        if (n_left > 0 && continues(&e[n_left - 1], &e[i]))
             e[n_left - 1].range.end = e[i].range.end;
         else
             e[n_left++] = e[i];
@@ -102,7 +103,8 @@ static size_t join_entries(struct entry *e, size_t n)
     return n_left;
 }
 
-/* Positive: the replica may not be used. */
+/* Returns a positive value if the replica may not be used, 0 if it may, and a
+ * negative code on failure. */
 static int refuses(struct entries *e, const struct xd_url *url)
 {
     const struct xd_transport_kind *kind = xd_transport_kind_of(url);
@@ -117,7 +119,7 @@ static int refuses(struct entries *e, const struct xd_url *url)
     return xd_choice_refuses(e->choice, url, &why);
 }
 
-/* Replica number `k` of the file `f`, which has the extent's. */
+/* Adds replica number `k` of file `f`, which contains the extent. */
 static int add_entry(struct entries *e, const struct xd_model_extent *extent,
                      const struct xd_model_file *f, size_t k)
 {
@@ -159,7 +161,7 @@ static int collect_entries(const struct xd_model_file *f, struct entries *e)
     return 0;
 }
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 static struct xd_depot *make_depot(const struct entry *run, size_t n,
                                    const struct xd_choice *choice)
 {
@@ -178,7 +180,8 @@ static struct xd_depot *make_depot(const struct entry *run, size_t n,
     return xd_depot_new_of(sources, n);
 }
 
-/* Without a promise the manifest's order holds. */
+/* Sorts by expected throughput; in the order of the manifest if it is
+ * unknown. */
 static int by_promise(const void *a, const void *b)
 {
     const struct xd_depot *const *p = a, *const *q = b;
@@ -216,7 +219,8 @@ static int put_depot(struct xd_depots *d, struct xd_depot *depot)
     return 0;
 }
 
-/* `e` is sorted: each run of equal depots is one. */
+/* Creates a depot for each run of entries with the same depot; `e` must be
+ * sorted. */
 static int make_depots(struct xd_depots *d, const struct entries *e)
 {
     size_t n_hosts = 0;
@@ -241,7 +245,7 @@ static int make_depots(struct xd_depots *d, const struct entries *e)
     return 0;
 }
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 static struct xd_depot *depot_of(struct xd_depots *d, const struct xd_url *url)
 {
     struct xd_depot *depot = xd_depots_find(d, url);
@@ -388,7 +392,7 @@ int xd_depots_append(struct xd_depots *d, struct xd_range range,
     return XD_E_NOMEM;
 }
 
-/* "via a (10.0.0.1:8080)"; NULL when out of memory. */
+/* Returns a name such as "via a (10.0.0.1:8080)"; NULL when out of memory. */
 static char *name_node(const char *id, const char *host)
 {
     struct xd_text t = {0};
@@ -431,6 +435,27 @@ void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
     d->n_in_reserve += state == XD_DEPOT_RESERVE;
 }
 
+int xd_depots_note_failures(struct xd_depots *d)
+{
+    const struct xd_model_failure *f = d->manifest->failures;
+
+    for (; f; f = f->next) {
+        struct xd_depot *depot = xd_depots_find(d, &f->url);
+
+        if (!depot && d->size == XD_SIZE_UNKNOWN)
+            continue;
+        if (!depot) {
+            depot = depot_of(d, &f->url);
+            if (!depot)
+                return XD_E_NOMEM;
+            xd_depots_set_state(d, depot, XD_DEPOT_FAILED);
+        }
+        depot->requests++;
+        xd_depot_note_failure(depot, &f->why);
+    }
+    return 0;
+}
+
 void xd_depots_set_size(struct xd_depots *d, uint64_t size)
 {
     d->size = size;
@@ -444,11 +469,12 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
     }
 }
 
-/* Depots of which something is known: as many as decide for others. */
+/* Some depots whose throughput is known, enough to estimate the throughput of
+ * other depots. */
 struct known {
     const struct xd_depot *list[64];
     size_t n;
-    double most; /* that one of them promises */
+    double most; /* highest throughput of one of them */
 };
 
 static struct known find_known(const struct xd_depots *d)
@@ -468,8 +494,8 @@ static struct known find_known(const struct xd_depots *d)
     return known;
 }
 
-/* What those at its location promise on average; without any, half of what the
- * best does. */
+/* Returns the average throughput of known depots at the same location; half of
+ * the highest throughput if there are none. */
 static double promise_at(const struct known *known, const char *location)
 {
     double sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The depots of a download: which holds which bytes, under which URL.
+ * The depots of a download.
  *
- * A manifest lists replicas by extent; here they stand by depot.
+ * A manifest lists replicas by extent.  Here they are grouped by depot.
  */
 #ifndef XD_ENGINE_DEPOTS_H
 #define XD_ENGINE_DEPOTS_H
@@ -23,63 +23,78 @@ struct xd_url;
 struct xd_via;
 
 struct xd_depots {
-    struct xd_manifest *manifest; /* holds the strings */
+    struct xd_manifest *manifest; /* owns the strings */
     size_t file;
-    struct xd_depot **list; /* best first; those that joined later are last.
-                               A depot stays where it is in memory */
+    struct xd_depot **list; /* the best first, then those added later; addresses
+                               never change */
     size_t n, capacity;
-    uint64_t size;                 /* of the file, or XD_SIZE_UNKNOWN */
-    size_t n_failed, n_in_reserve; /* of `list`; guarded by engine.lock */
-    unsigned max_connections;      /* to all together; 0: no limit */
-    size_t n_files_refused;        /* sources: for want of allow_file */
-    struct xd_via *via; /* NULL: no mesh is used.  The caller's: via.h */
+    uint64_t size; /* size of the file, or XD_SIZE_UNKNOWN */
+    /* numbers of failed depots and of depots in reserve; guarded by
+     * engine.lock */
+    size_t n_failed, n_in_reserve;
+    /* limit on connections to all depots together; 0: no limit */
+    unsigned max_connections;
+    size_t n_files_refused; /* sources refused because allow_file is not set */
+    struct xd_via *via;     /* owned by the caller; NULL if no mesh is used:
+                               via.h */
 };
 
-/* Those that `choice` refuses are left out, and files of this machine unless it
- * allows them; those at a location that it prefers come first.
- * Errors: INVAL, NOMEM, NOREPLICA (nothing but such files holds the file).  On
- * failure nothing is held. */
+/*
+ * Creates the depots of file number `file`.  Leaves out sources that `choice`
+ * refuses and, unless it allows them, files of this machine.  Sources at a
+ * preferred location come first.
+ * Errors: INVAL, NOMEM, NOREPLICA (only refused files of this machine hold
+ * the file).  After an error nothing needs to be released.
+ */
 int xd_depots_init(struct xd_depots *d, struct xd_manifest *m, size_t file,
                    const struct xd_choice *choice, struct xd_error *err);
 void xd_depots_fini(struct xd_depots *d);
 
-/* Give every depot that is not known its promise, by what is known of others,
- * and let those of equal priority stand in the order of their promises. */
+/* Estimates the throughput of unknown depots from those in the depot cache, and
+ * sorts depots of equal priority by it. */
 void xd_depots_rank(struct xd_depots *d);
 
-/* A depot's state changes; all that make it one that has failed or is in
- * reserve, or is so no longer, do it by this. */
+/*
+ * Counts the failures that were stored in the manifest before the download.  A
+ * depot that is not used because it failed is added for the report: as FAILED
+ * and without sources.  It is not added if the size is unknown.  Call it after
+ * xd_depots_rank().  Errors: NOMEM.
+ */
+int xd_depots_note_failures(struct xd_depots *d);
+
+/* Sets the state of a depot and keeps n_failed and n_in_reserve up to date.
+ * Every change from or to FAILED or RESERVE must use this function. */
 void xd_depots_set_state(struct xd_depots *d, struct xd_depot *depot,
                          enum xd_depot_state state);
 
-/* The size that depots stated, of a file of which no manifest said it. */
+/* Sets the size that depots stated, for a file whose manifest has none. */
 void xd_depots_set_size(struct xd_depots *d, uint64_t size);
 
-/* The depot that `url` lies on, which is no node; NULL if it is none of these. */
+/* Returns the depot of `url`, or NULL.  Mesh nodes do not count. */
 struct xd_depot *xd_depots_find(const struct xd_depots *d,
                                 const struct xd_url *url);
 
 /*
- * Add a source to the depot of its URL, which may be a new one, the last of the
- * list.  The URL is copied.
- * Errors: NOMEM; then all is as before.
+ * Adds a source to the depot of its URL, and that depot to the end of the list
+ * if it is new.  The URL is copied.
+ * Errors: NOMEM; then nothing has changed.
  */
 int xd_depots_add(struct xd_depots *d, const struct xd_new_source *what,
                   struct xd_depot **out);
 
 /*
- * Add a source for bytes behind all others of the file: replica number `place` of
- * the file `in`, which outlives the depots.  Of its depot, which may be a new one,
- * *out_is_new.
- * Errors: NOMEM; then all is as before.
+ * Adds a source for bytes that lie after those of all other sources: replica
+ * number `place` of the file `in`, which must outlive the depots.  Sets *out to
+ * its depot, and *out_is_new to true if that depot was added.
+ * Errors: NOMEM; then nothing has changed.
  */
 int xd_depots_append(struct xd_depots *d, struct xd_range range,
                      const struct xd_model_file *in, uint32_t place,
                      struct xd_depot **out, bool *out_is_new);
 
 /*
- * The depot that is a node of a mesh, at the address of `url`, as the last of the
- * list; it holds nothing yet.  NULL when out of memory.
+ * Adds a depot without sources to the end of the list: a node of a mesh at the
+ * address of `url`.  Returns NULL when out of memory.
  */
 struct xd_depot *xd_depots_add_node(struct xd_depots *d,
                                     const struct xd_url *url, const char *id,

@@ -70,9 +70,20 @@ void xd_engine_raise_locked(struct xd_engine *e, struct xd_notifier *n)
         e->pending.must_call = true;
 }
 
+int xd_engine_may_wait(struct xd_engine *e, struct xd_error *err)
+{
+    return xd_notifiers_are_calling(&e->notifiers)
+               ? xd_fail(err, XD_E_STATE,
+                         "a wakeup function must not call a function that "
+                         "waits; wake another thread instead")
+               : 0;
+}
+
 void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
                           xd_wakeup_fn *function, void *user)
 {
+    if (xd_engine_may_wait(e, NULL) < 0)
+        return;
     xd_notifier_set_function(&e->notifiers, n, function, user);
     xd_engine_lock(e);
     n->has_function = function != NULL;
@@ -95,7 +106,7 @@ void xd_engine_log_locked(struct xd_engine *e, enum xd_log_level level,
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    /* A line that finds no memory is lost; the download is not. */
+    /* if memory runs out, the line is lost, but the download continues */
     entry = xd_alloc(1, sizeof *entry);
     if (!entry)
         return;
@@ -126,7 +137,7 @@ static void carry_out_locked(struct xd_engine *e,
 {
     switch (action->kind) {
     case XD_SESSION_NOTHING:
-    case XD_SESSION_BEGIN: /* decide.c does these */
+    case XD_SESSION_BEGIN: /* carried out by decide.c */
     case XD_SESSION_OBEY:
     case XD_SESSION_REST:
     case XD_SESSION_STOP:
@@ -142,7 +153,7 @@ static void carry_out_locked(struct xd_engine *e,
         break;
     case XD_SESSION_LEAVE:
         xd_engine_wake_all_locked(e);
-        /* A pipe at the end of the file may still wait for a sample. */
+        /* a pipe at the end of the file may be waiting for a sample */
         xd_engine_wake_readers_locked(e);
         break;
     }

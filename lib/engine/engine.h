@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One download in progress: where the scheduler's decisions meet the threads
- * that carry them out.
+ * One download in progress: it connects the scheduler, which decides, with the
+ * threads that carry the decisions out.
  *
  *     worker (one per open depot)          keeper (one)
- *       take: requests from its lanes        hashes and syncs, and gives
- *       carry out: transport, sink           the finished file its name
- *       give: what came, what ended
+ *       take: requests from its lanes        hashes and syncs, and renames
+ *       carry out: transport, sink           the complete file
+ *       give: bytes received, requests ended
  *              \          |          /
  *               engine.lock: scheduler, depots, ledger, statistics
  *
- * Life of a block: FETCH puts a range on a lane; its worker asks the transport,
- * gathers what comes in the lane's buffer, and flushes that: under the lock it
- * claims the bytes that no other request has, writes them without the lock, and
- * reports them.  A byte is claimed once, so a second copy can never overwrite
- * it.
+ * Life of a block: the scheduler assigns a range to a lane.  The worker
+ * requests it from the depot and collects the response in the buffer of the
+ * lane.  To flush the buffer, the worker takes the lock and claims the bytes
+ * that no other request has claimed, writes them without the lock, and reports
+ * them as written.  Each byte is claimed once, so duplicate bytes never
+ * overwrite anything.
  *
  * Lock order: engine.lock, then log.lock or the lock of the notifiers.  The
- * lock is never held across a transport, file I/O, the user's log function or a
- * join; a transport's wakeup() is the one call into io/ that is made under it.
+ * lock is never held across a transport, file I/O, the user's log function or
+ * a join.  The one exception is a transport's wakeup(), which is called with
+ * the lock held.
  */
 #ifndef XD_ENGINE_ENGINE_H
 #define XD_ENGINE_ENGINE_H
@@ -42,6 +44,7 @@
 #include "engine/records.h"
 #include "engine/resume.h"
 #include "engine/set.h"
+#include "engine/trust/junctions.h"
 #include "engine/trust/repair.h"
 #include "engine/trust/sampler.h"
 #include "engine/trust/verify.h"
@@ -55,193 +58,223 @@
 #include "session/session.h"
 #include "transfer/budget.h"
 
-/* Where the bytes go. */
+/* The destination of the bytes. */
 struct xd_destination {
-    /* Constant after new(), path_given after xd_download_new_in(). */
+    /* constant after new(); path_given after xd_download_new_in() */
     const struct xd_output_traits *output;
-    char *path;        /* of the file, or NULL */
-    size_t path_given; /* its first bytes, which no manifest chose */
-    bool is_bounded;   /* what no reader wants any more is dropped */
+    char *path;        /* path of the file, or NULL */
+    size_t path_given; /* length of the part of `path` that the program chose,
+                          not the manifest */
+    bool is_bounded;   /* bytes are dropped when no reader needs them any
+                          more */
 
-    /* Constant after start(). */
+    /* constant after start() */
     struct xd_sink *sink;
 
-    /* Guarded by lock. */
-    struct xd_sink *target;  /* where workers write: `sink`, or: */
-    struct xd_sink *scratch; /* what a repair fetches; NULL before the first */
+    /* guarded by lock */
+    struct xd_sink *target;  /* workers write to this: `sink` or `scratch` */
+    struct xd_sink *scratch; /* stores the bytes that a repair fetches again;
+                                NULL before the first repair */
 };
 
-/* The scheduler's clock stands still in a pause. */
+/* The scheduler's clock stops during a pause. */
 struct xd_pause {
-    /* Atomic: set by any thread, read by fetches. */
+    /* atomic: set by any thread, read by fetches */
     atomic_bool is_on;
 
-    /* Guarded by lock. */
-    xd_usec since;  /* 0: it is not paused */
-    xd_usec former; /* all former pauses together */
+    /* guarded by lock */
+    xd_usec since;  /* 0: not paused */
+    xd_usec former; /* total duration of earlier pauses */
 };
 
 struct xd_times {
-    /* Constant after start(). */
+    /* constant after start() */
     xd_usec started;
 
-    /* Guarded by lock. */
-    xd_usec deadline; /* for the last byte; XD_NEVER: there is none */
+    /* guarded by lock */
+    xd_usec deadline; /* time limit for the download; XD_NEVER if there is
+                         none */
     xd_usec ended;
 };
 
-/* Guarded by lock: what is counted for the program. */
+/* Counters for the statistics.  Guarded by lock. */
 struct xd_tally {
     uint64_t bytes_received, bytes_redundant;
     struct xd_rate rate;
 };
 
-/* A line for the user's log function, which is called after the lock is
- * released. */
+/* A log line.  The user's log function is called after the lock is released. */
 struct xd_log_line {
     enum xd_log_level level;
     char *line;
     struct xd_log_line *next;
 };
 
-/* Guarded by lock: what xd_engine_unlock() has to do. */
+/* Work for xd_engine_unlock().  Guarded by lock. */
 struct xd_pending {
-    bool must_decide, must_wake_readers;    /* before the lock is released, */
-    struct xd_log_line *lines, **lines_end; /* and after that */
-    bool must_call;                         /* the program's wakeup functions */
+    bool must_decide, must_wake_readers;    /* to do before the lock is
+                                               released */
+    struct xd_log_line *lines, **lines_end; /* passed to the log function after
+                                               the release */
+    bool must_call;                         /* call the program's wakeup
+                                               functions after the release */
 };
 
-/* What is called from below, where other files' work is not known. */
+/* Functions of higher layers, whose headers the engine's lower files may not
+ * include. */
 struct xd_engine_hooks {
-    /* Ask for decisions, and carry them out, until there are none. */
+    /* Asks the scheduler for decisions and carries them out, until there are
+     * none. */
     void (*decide_locked)(struct xd_engine *e);
-    /* There are other depots, and no request was made yet: a new scheduler. */
+    /* Replaces the scheduler because depots were added before the first
+     * request. */
     void (*renew_locked)(struct xd_engine *e);
-    /* Readers that wait look again, and the meters of all. */
+    /* Wakes waiting readers and updates the meters of all readers. */
     void (*wake_readers_locked)(struct xd_engine *e);
-    /* Threads that are neither workers nor the keeper look at their work
-     * again. */
+    /* Wakes the threads other than workers and keeper, so that they look for
+     * work. */
     void (*wake_threads_locked)(struct xd_engine *e);
-    /* The thread that asks for samples. */
+    /* The function of the sampler's thread. */
     void *(*sampler_main)(void *engine);
 };
 
-/* What each part holds, and what guards it, stands in that part's header. */
+/* The header of each part says what guards it. */
 struct xd_engine {
-    /* Constant after new(). */
+    /* constant after new() */
     const struct xd_engine_hooks *hooks;
     struct xd_options options;
-    struct xd_net_context *context; /* of all its transports: `begun`'s or its
-                                       own */
-    struct xd_begun *begun; /* what inspection has begun of its file; or NULL.
-                               Its runner is a worker's, once there is one */
+    struct xd_net_context *context; /* shared by all transports; belongs to
+                                       `begun` if that is not NULL */
+    long process; /* ID of the process that created the engine: os/exit.h */
+    struct xd_begun *begun; /* the request that inspection started and passed
+                               on, or NULL; a worker takes its runner */
 
-    /* Atomic: those of the program, and one of each reader. */
+    /* atomic: number of references, one for each reader and those of the
+     * program */
     atomic_uint references;
 
-    struct xd_budget budget; /* of bytes, for all its requests; any thread's */
+    struct xd_budget budget; /* limit in bytes per second for all requests; used
+                                by any thread */
 
-    struct xd_cancel_hook cancel_hook, cleanup; /* os/cancel.h's own */
+    struct xd_cancel_hook cancel_hook, cleanup; /* used by os/cancel.h */
 
     struct xd_log log;
     struct xd_mutex lock;
-    struct xd_cond work_ready;  /* workers: a depot to serve, or the end */
-    struct xd_cond bytes_ready; /* keeper: work for it, or a thread left */
-    struct xd_cond ended;       /* wait(): the phase is END */
+    struct xd_cond work_ready;  /* workers wait for a depot or for the end */
+    struct xd_cond bytes_ready; /* the keeper waits for work or until a thread
+                                   has left */
+    struct xd_cond ended;       /* wait() waits for phase END */
 
     struct xd_destination dest;
-    struct xd_set set; /* of the files, if they are many */
+    struct xd_set set; /* the files of a download of several files */
     struct xd_pause pause;
     struct xd_times times;
     struct xd_keeper keeper;
     struct xd_workers workers;
     struct xd_pings pings;
 
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct xd_session session;
-    struct xd_error error; /* why it fails; code XD_OK: it does not */
+    struct xd_error error; /* why the download fails; code XD_OK if it does
+                              not */
     struct xd_depots depots;
-    struct xd_range wanted; /* bytes of the file; empty until size is known */
+    struct xd_range wanted; /* bytes of the file to fetch; empty until the size
+                               is known */
     struct xd_decisions decisions;
     struct xd_outage outage;
-    struct xd_ledger ledger;   /* what is true of every byte of the file */
-    struct xd_coded coded;     /* which of them come as parity */
-    struct xd_verify verify;   /* proves them */
-    struct xd_resume resume;   /* what the journal says of them */
-    struct xd_sampler sampler; /* what is compared when nothing is proved */
-    struct xd_source_check
-        *unchecked;            /* whose validators differ: validator_check.h */
-    struct xd_repair repair;   /* when the whole file is wrong */
-    struct xd_readers readers; /* of the file while it arrives */
-    struct xd_pipe pipe;       /* what one of them writes to */
+    struct xd_ledger ledger;       /* state of each byte of the file */
+    struct xd_coded coded;         /* stripes that are fetched as parity */
+    struct xd_verify verify;       /* hashes of pieces and of the whole file */
+    struct xd_resume resume;       /* the journal, for later runs */
+    struct xd_sampler sampler;     /* compares samples of several depots if
+                                      there is no hash */
+    struct xd_junctions junctions; /* compares adjacent responses of one
+                                      depot */
+    struct xd_source_check *unchecked; /* sources whose responses had different
+                                          validators: validator_check.h */
+    struct xd_repair repair;   /* used if the hash of the whole file is wrong */
+    struct xd_readers readers; /* readers of the file while it arrives */
+    struct xd_pipe pipe;       /* a reader that writes to a descriptor */
     struct xd_tally tally;
     struct xd_records records;
     struct xd_pending pending;
-    struct xd_notifier notifier; /* of the download */
+    struct xd_notifier notifier; /* for changes of the download as a whole */
 
-    struct xd_notifiers notifiers; /* with a lock of its own */
+    struct xd_notifiers notifiers; /* has its own lock */
 };
 
 void xd_engine_lock(struct xd_engine *e);
 
-/* First takes the decisions that are due, and wakes readers.  Then hands the
- * lines that were logged meanwhile to the program's log function, and calls its
+/* Carries out the decisions that are due, wakes readers and releases the lock.
+ * Then calls the program's log function for the lines logged meanwhile, and its
  * wakeup functions. */
 void xd_engine_unlock(struct xd_engine *e);
 
-/* Something has happened that the scheduler may want to answer.  It is asked
- * once, for all that happens until the lock is released. */
+/* Requests a call of decide_locked() before the lock is released.  One call
+ * serves all requests until then. */
 static inline void xd_engine_decide_later_locked(struct xd_engine *e)
 {
     e->pending.must_decide = true;
 }
 
-/* Likewise: there may be something new for readers. */
+/* Requests that waiting readers are woken before the lock is released. */
 static inline void xd_engine_wake_readers_locked(struct xd_engine *e)
 {
     e->pending.must_wake_readers = true;
 }
 
-/* Do now what is due before the lock is released. */
+/* Carries out due decisions and wakes readers now, as xd_engine_unlock() would
+ * before it releases the lock. */
 void xd_engine_settle_locked(struct xd_engine *e);
 
-/* As xd_cond_wait_until(), after what is due and what is to be logged:
- * the caller looks again at what it waits for. */
+/* Works like xd_cond_wait_until(), but first carries out pending work and
+ * writes pending log lines.  If there was any such work, returns without
+ * waiting, so that the caller checks its condition again. */
 bool xd_engine_wait_locked(struct xd_engine *e, struct xd_cond *c,
                            xd_usec until);
 
-/* There is something new to look at. */
+/* Raises the notifier, and calls its wakeup function after the lock is
+ * released. */
 void xd_engine_raise_locked(struct xd_engine *e, struct xd_notifier *n);
 
-/* Without the lock. */
+/* Sets the program's wakeup function of a notifier.  Call it without the
+ * lock. */
 void xd_engine_set_wakeup(struct xd_engine *e, struct xd_notifier *n,
                           xd_wakeup_fn *function, void *user);
 
-/* The scheduler's clock: it stands still in pauses. */
+/* Fails with STATE if called by a wakeup function of the engine.  That function
+ * runs on a thread of the engine, so waiting there would never end. */
+int xd_engine_may_wait(struct xd_engine *e, struct xd_error *err);
+
+/* Returns the time of the scheduler's clock, which stops during pauses. */
 static inline xd_usec xd_engine_clock_locked(const struct xd_engine *e)
 {
     return (e->pause.since ? e->pause.since : xd_now()) - e->pause.former;
 }
 
-/* Log a line when the lock is released. */
+/* Logs a line when the lock is released.  If memory runs out, the line is
+ * lost. */
 void xd_engine_log_locked(struct xd_engine *e, enum xd_log_level level,
                           const char *format, ...) XD_PRINTF(3, 4);
 
-/* Something has happened to the download as a whole. */
+/* Passes an event to the state machine of the session and carries out its
+ * action. */
 void xd_engine_step_locked(struct xd_engine *e, struct xd_session_event event);
 
-/* End it with `error`, unless it has ended or nothing can go wrong any more. */
+/* Fails the download with `error`.  Does nothing if it has ended, or if `error`
+ * is a cancel and the file is complete. */
 void xd_engine_fail_locked(struct xd_engine *e, const struct xd_error *error);
 void xd_engine_fail_nomem_locked(struct xd_engine *e);
 
-/* End it on request of the program.  Without the lock. */
+/* Cancels the download.  Call it without the lock. */
 void xd_engine_cancel(struct xd_engine *e);
 
-/* It is complete or has failed, and no worker will serve it any more; one that
- * a disk or a name server holds up may still be about to leave. */
+/* Ends the download.  It is complete or has failed, and no worker starts a
+ * request any more.  A worker that is blocked by a disk or a name server may
+ * still be running. */
 void xd_engine_end_locked(struct xd_engine *e);
 
-/* Every worker and the keeper look at their work again. */
+/* Wakes all threads, so that they look for work. */
 void xd_engine_wake_all_locked(struct xd_engine *e);
 
 static inline bool xd_engine_is_over_locked(const struct xd_engine *e)
@@ -249,13 +282,13 @@ static inline bool xd_engine_is_over_locked(const struct xd_engine *e)
     return xd_session_is_over(&e->session);
 }
 
-/* Whether bytes are dropped that no reader wants any more. */
+/* Returns true if bytes that no reader needs any more are dropped. */
 static inline bool xd_engine_is_bounded(const struct xd_engine *e)
 {
     return e->dest.is_bounded;
 }
 
-/* The byte of the file at a position of a reader. */
+/* Returns the byte of the file at `position` of a reader. */
 static inline uint64_t xd_engine_byte_at(const struct xd_engine *e,
                                          uint64_t position)
 {
@@ -264,7 +297,7 @@ static inline uint64_t xd_engine_byte_at(const struct xd_engine *e,
     return position < UINT64_MAX - begin ? begin + position : UINT64_MAX;
 }
 
-/* The end of the bytes from `from` on that may be read. */
+/* Returns the end of the readable bytes that start at `from`. */
 static inline uint64_t xd_engine_readable_to_locked(const struct xd_engine *e,
                                                     uint64_t from)
 {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
@@ -13,7 +14,8 @@
 #include "engine/trust/pages.h"
 #include "engine/trust/validators.h"
 
-/* Without memory for it the next request is redirected once more. */
+/* Stores the target of a redirect.  If memory runs out, the next request is
+ * redirected again. */
 static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
 {
     if (!head->final_url || lane->final_url ||
@@ -24,7 +26,7 @@ static void note_redirect(struct xd_lane *lane, const struct xd_head *head)
     lane->reach = head->reach;
 }
 
-/* The answer tells the size of a file of a set. */
+/* Processes the size that a response states for a file of a set. */
 static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
 {
     const struct xd_range place = lane->source->range;
@@ -33,7 +35,7 @@ static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
     if (!lane->is_unsized || size == XD_SIZE_UNKNOWN)
         return 0;
     lane->longer = size > xd_range_length(place) ? size : 0;
-    if (lane->longer > 0) /* its first bytes say whether it is a file */
+    if (lane->longer > 0) /* the first bytes show whether it is a web page */
         return 0;
     xd_engine_lock(e);
     rest = xd_set_sized_locked(e, place.begin, place.begin + size);
@@ -43,7 +45,7 @@ static int learn_size(struct xd_engine *e, struct xd_lane *lane, uint64_t size)
     return 0;
 }
 
-/* A node of a mesh may hold another version than the one that is wanted. */
+/* Refuses a response of a mesh node that has another version of the file. */
 static int check_version(const struct xd_depot *depot, struct xd_lane *lane,
                          const struct xd_head *head)
 {
@@ -69,8 +71,8 @@ static int learn_validator(struct xd_worker *w, struct xd_lane *lane,
                : xd_validators_learned(w->engine, lane, head);
 }
 
-/* Where each byte of the source's object lies in the file, the depot may say which
- * it would be asked for next; what it does not repeat holds no longer. */
+/* Reports which bytes of the file the depot suggests to request next.  A
+ * response without a suggestion cancels the earlier one. */
 static void learn_next(struct xd_worker *w, const struct xd_lane *lane,
                        const struct xd_head *head)
 {
@@ -83,6 +85,30 @@ static void learn_next(struct xd_worker *w, const struct xd_lane *lane,
     xd_engine_unlock(w->engine);
 }
 
+/* Returns true if one request fetches the whole file.  Then no later request
+ * needs the media type, and it is not stored: for 100,000 short files, that
+ * would take 5 MB. */
+static bool has_all(const struct xd_lane *lane)
+{
+    return lane->range.begin <= lane->source->range.begin &&
+           lane->range.end >= lane->source->range.end;
+}
+
+void xd_head_type_learned(struct xd_engine *e, struct xd_lane *lane,
+                          const char *media_type)
+{
+    struct xd_source_facts *facts;
+
+    if (lane->source->is_of_node || lane->may_be_page ||
+        (e->dest.output->has_many_files && has_all(lane)))
+        return;
+    xd_engine_lock(e);
+    facts = xd_source_facts(lane->source);
+    if (facts && !facts->media_type)
+        facts->media_type = xd_strdup(media_type ? media_type : "");
+    xd_engine_unlock(e);
+}
+
 int xd_head_learned(struct xd_worker *w, struct xd_lane *lane,
                     const struct xd_head *head)
 {
@@ -92,6 +118,7 @@ int xd_head_learned(struct xd_worker *w, struct xd_lane *lane,
     if (rc < 0)
         return rc;
     xd_pages_learned(w->engine, lane, head->media_type);
+    xd_head_type_learned(w->engine, lane, head->media_type);
     xd_remote_time_learned(w->engine, lane, head);
     if (lane->first_byte == XD_NEVER)
         lane->first_byte = xd_now();

@@ -17,7 +17,7 @@
 
 typedef unsigned long long ull;
 
-/* ---- what may be added ---- */
+/* ---- checks of a new replica ---- */
 
 static int refuse(const struct xd_url *url, const char *why,
                   struct xd_error *err)
@@ -34,13 +34,12 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
     int is_refused;
 
     if (!url->is_valid)
-        return refuse(url, "is no URL", err);
+        return refuse(url, "is not a URL", err);
     if (!kind)
-        return refuse(url, "URLs of this scheme cannot be fetched from", err);
+        return refuse(url, "URLs of this scheme are not supported", err);
     if (kind->reads_machine && !e->options.allow_file)
-        return refuse(
-            url, "is a file of this machine: allow-file lets it be used", err);
-    /* The mode of a copy of it is decided when the copy is made. */
+        return refuse(url, "is a local file: set allow-file to use it", err);
+    /* The mode of a copy of a local file is set when the sink is created. */
     if (kind->reads_machine && e->session.phase != XD_PHASE_NEW)
         return refuse(url,
                       "a file of this machine can only be added before the "
@@ -52,19 +51,19 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
     return is_refused ? refuse(url, why, err) : 0;
 }
 
-static struct xd_replica read_replica(const struct xd_replica *given)
+static int read_replica(struct xd_replica *r, const struct xd_replica *given,
+                        struct xd_error *err)
 {
-    struct xd_replica r;
+    const int rc = xd_copy_in(r, sizeof *r, given, "xd_replica", err);
 
-    xd_copy_in(&r, sizeof r, given);
-    if (r.object_size == 0)
-        r.object_size = XD_SIZE_UNKNOWN;
-    if (r.priority == 0)
-        r.priority = XD_PRIORITY_NONE;
-    return r;
+    if (r->object_size == 0)
+        r->object_size = XD_SIZE_UNKNOWN;
+    if (r->priority == 0)
+        r->priority = XD_PRIORITY_NONE;
+    return rc;
 }
 
-/* The bytes of the file that it holds. */
+/* Finds the bytes of the file that the replica holds. */
 static int read_range_locked(const struct xd_engine *e,
                              const struct xd_extent *given,
                              struct xd_range *out, struct xd_error *err)
@@ -75,7 +74,8 @@ static int read_range_locked(const struct xd_engine *e,
     *out = (struct xd_range){0, size};
     if (!given)
         return 0;
-    xd_copy_in(&extent, sizeof extent, given);
+    if (xd_copy_in(&extent, sizeof extent, given, "xd_extent", err) < 0)
+        return XD_E_INVAL;
     if (size == XD_SIZE_UNKNOWN)
         return xd_fail(err, XD_E_INVAL,
                        "while the size of the file is not known only copies of "
@@ -96,11 +96,13 @@ static int read_source_locked(const struct xd_engine *e,
                               const struct xd_extent *extent,
                               struct xd_new_source *out, struct xd_error *err)
 {
-    struct xd_replica r = read_replica(given);
+    struct xd_replica r = {.url = NULL};
     struct xd_range range;
     struct xd_url url;
-    int rc;
+    int rc = read_replica(&r, given, err);
 
+    if (rc < 0)
+        return rc;
     if (!r.url)
         return xd_fail(err, XD_E_INVAL, "no URL was given");
     xd_url_parse(&url, r.url);
@@ -131,7 +133,7 @@ static int read_source_locked(const struct xd_engine *e,
     return 0;
 }
 
-/* ---- joining ---- */
+/* ---- adding a replica ---- */
 
 static bool has_source(const struct xd_depot *depot,
                        const struct xd_new_source *like)
@@ -148,7 +150,7 @@ static bool has_source(const struct xd_depot *depot,
     return false;
 }
 
-/* Room for a worker more. */
+/* Makes room for one more worker. */
 int xd_join_make_room_locked(struct xd_engine *e)
 {
     unsigned n = e->workers.max + 1;
@@ -156,7 +158,7 @@ int xd_join_make_room_locked(struct xd_engine *e)
     return xd_lengthen(&e->workers.list, n, n + 1, sizeof(struct xd_worker *));
 }
 
-/* It was given up, and can be asked again. */
+/* Makes a failed depot usable again. */
 static void revive(struct xd_depot *depot)
 {
     if (depot->state != XD_DEPOT_FAILED)
@@ -188,7 +190,7 @@ void xd_join_depot_locked(struct xd_engine *e, struct xd_depot *depot,
                           unsigned max_connections)
 {
     if (is_new && e->workers.max < xd_options_most_depots(&e->options))
-        e->workers.max++; /* one more may be open at a time */
+        e->workers.max++; /* lets one more depot be open at a time */
     revive(depot);
     report_joined_locked(e, depot, range, max_connections,
                          e->depots.via ? XD_TIER_DIRECT : XD_TIER_OWNER);
@@ -221,7 +223,7 @@ static int join_locked(struct xd_engine *e, const struct xd_new_source *what,
         xd_depots_add(&e->depots, what, &depot) < 0)
         return xd_fail_nomem(err);
     xd_join_depot_locked(e, depot, !known, what->range, what->max_connections);
-    if (xd_engine_is_over_locked(e)) /* for want of memory */
+    if (xd_engine_is_over_locked(e)) /* out of memory */
         return xd_fail_nomem(err);
     xd_engine_log_locked(e, XD_LOG_INFO, "%s: added", depot->host);
     xd_engine_raise_locked(e, &e->notifier);

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/keeper.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "engine/depot_cache.h"
 #include "engine/decode.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
+#include "engine/trust/fetched_version.h"
 #include "engine/via_ask.h"
 
-/* For threads to leave.  The watchdog of their transports takes a third of it;
- * one that a disk or a name server holds up does not hold up the end. */
+/* Maximum wait for threads to end.  The timeout of their transports is a third
+ * of it.  If a disk or a name server blocks a thread for longer, the download
+ * ends without it. */
 #define LEAVING_MOST XD_SECOND
 
-/* When there is something to do though nothing happens. */
+/* Returns when there will be work even if nothing happens. */
 static xd_usec work_at_locked(const struct xd_engine *e)
 {
     return xd_earlier(e->resume.sync_at, xd_earlier(xd_set_keep_at_locked(e),
                                                     xd_set_work_at_locked(e)));
 }
 
-/* Until there are bytes to hash or to sync, or the end. */
+/* Waits for work or the end of the download. */
 static void wait_locked(struct xd_engine *e)
 {
     while (e->session.phase != XD_PHASE_OPEN && !xd_resume_can_work_locked(e) &&
@@ -29,7 +32,8 @@ static void wait_locked(struct xd_engine *e)
         xd_engine_wait_locked(e, &e->bytes_ready, work_at_locked(e));
 }
 
-/* They still account for what they carry, and keep it for the next run. */
+/* Waits while workers report the bytes of running requests and save them for
+ * the next run. */
 static void wait_for_workers_locked(struct xd_engine *e)
 {
     xd_usec until = xd_now() + LEAVING_MOST;
@@ -39,32 +43,38 @@ static void wait_for_workers_locked(struct xd_engine *e)
         ;
 }
 
-/* What was the last to come may still be on its way out. */
+/* Waits until the last bytes were written to the pipe. */
 static void wait_for_pipe_locked(struct xd_engine *e)
 {
     while (e->pipe.is_running && e->session.phase == XD_PHASE_FINISH)
         xd_engine_wait_locked(e, &e->bytes_ready, XD_NEVER);
 }
 
-/* Give the complete file its name. */
+/* Renames the complete file. */
 static void finish_locked(struct xd_engine *e)
 {
     uint64_t size = xd_range_length(e->wanted);
     const int64_t modified = xd_remote_time_locked(e);
+    char *const version =
+        e->dest.path ? xd_fetched_version_locked(e, e->wanted) : NULL;
     struct xd_error error = {0};
 
     xd_engine_unlock(e);
     if (xd_sink_finish(e->dest.sink, size, &error) == 0) {
         if (modified != 0)
             xd_file_sink_set_time(e->dest.sink, modified);
+        if (version)
+            xd_file_sink_set_note(e->dest.sink, version);
         (void)xd_resume_finish(e, &error);
     }
+    xd_free(version);
     xd_engine_lock(e);
     e->error = error.code < 0 ? error : xd_set_end_locked(e);
 }
 
-/* Every byte is written: no worker has to leave before the file has its name.
- * Once it has, no other thread's trouble makes the download a failure. */
+/* Finishes a complete download.  All bytes are written, so the file can be
+ * renamed before workers end.  After that, errors of other threads do not make
+ * the download fail. */
 static void end_locked(struct xd_engine *e)
 {
     struct xd_error outcome;
@@ -75,7 +85,7 @@ static void end_locked(struct xd_engine *e)
     e->error = outcome;
 }
 
-/* What comes before the first byte. */
+/* Prepares the mesh and opens the file before the first request. */
 static void open_locked(struct xd_engine *e)
 {
     xd_via_open_locked(e);
@@ -128,7 +138,8 @@ static void *keeper_main(void *arg)
     }
     xd_engine_end_locked(e);
     xd_engine_unlock(e);
-    /* Only free() waits for this. */
+    /* the program waits for this only in the function that frees the
+     * download */
     xd_depot_cache_save(e);
     return NULL;
 }

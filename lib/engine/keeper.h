@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keeper: one thread beside the workers, for what must not hold them up.
- * It hashes what was written, writes bytes out in order, and gives the finished
- * file its name.
+ * The keeper: a thread for everything that must not block the workers.  It
+ * hashes what was written, syncs it, decodes parity, and renames the complete
+ * file.
  */
 #ifndef XD_ENGINE_KEEPER_H
 #define XD_ENGINE_KEEPER_H
@@ -14,13 +14,13 @@
 struct xd_engine;
 struct xd_error;
 
-/* Constant after start(). */
+/* constant after start() */
 struct xd_keeper {
     struct xd_thread thread;
     bool has_thread;
 };
 
-/* Errors: NOMEM. */
+/* Starts the keeper.  Errors: NOMEM. */
 int xd_keeper_start_locked(struct xd_engine *e, struct xd_error *err);
 
 #endif

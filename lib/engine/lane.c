@@ -20,7 +20,7 @@
 #include "engine/trust/validators.h"
 #include "manifest/parse.h"
 
-/* End a request of which the runner reports nothing. */
+/* Ends a request that the runner has not started. */
 static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
                         const struct xd_error *error)
 {
@@ -29,9 +29,9 @@ static void end_unasked(struct xd_lane *lane, enum xd_verdict verdict,
         .verdict = verdict, .error = *error, .object_size = XD_SIZE_UNKNOWN};
 }
 
-/* Whether what a depot says of an encoding says nothing of the bytes: the file
- * is a compressed one, or hashes find out.  What a size probe learns is checked
- * against the bytes later. */
+/* Returns true if a content encoding of the response may be ignored, because
+ * the file itself is compressed or hashes find wrong bytes.  A size found by
+ * the size probe is compared with the bytes later. */
 static bool takes_encoded_locked(const struct xd_engine *e,
                                  const struct xd_depot_source *s)
 {
@@ -48,7 +48,7 @@ static bool takes_encoded_locked(const struct xd_engine *e,
                 0);
 }
 
-/* What a request to a node of a mesh says beside its range. */
+/* Chooses the header fields for a mesh node. */
 static void choose_fields_locked(const struct xd_engine *e,
                                  struct xd_lane *lane)
 {
@@ -58,7 +58,16 @@ static void choose_fields_locked(const struct xd_engine *e,
                       lane->range.begin, lane->fields);
 }
 
-/* The request is the thread's own from here on. */
+static unsigned lead_locked(const struct xd_engine *e,
+                            const struct xd_lane *lane)
+{
+    if (!lane->source || lane->is_coded || lane->asks_whole ||
+        e->session.size_probe || lane->range.end == XD_SIZE_UNKNOWN)
+        return 0;
+    return xd_junctions_lead_locked(e, lane->source, lane->range);
+}
+
+/* Starts a request, which belongs to the worker's thread from here on. */
 static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
 {
     lane->state = LANE_RUNNING;
@@ -69,10 +78,16 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->if_range =
         xd_validators_if_range_locked(w->engine, lane->source, lane->url);
     choose_fields_locked(w->engine, lane);
+    lane->media_type =
+        lane->source ? xd_source_known(lane->source)->media_type : NULL;
     lane->odd_validator = 0;
     lane->takes_encoded = takes_encoded_locked(w->engine, lane->source);
     lane->wants_size = w->engine->session.size_probe != NULL;
     lane->asks_whole = w->served->knows_no_ranges;
+    lane->is_known = lane->source && lane->source->has_answered;
+    lane->grows = lane->source && lane->source->growth == XD_GROWTH_SAME;
+    lane->lead = lead_locked(w->engine, lane);
+    lane->lead_got = 0;
     lane->is_unsized =
         lane->source && xd_set_is_unsized_locked(w->engine, lane->range.begin);
     xd_addresses_begin_locked(w->served, lane);
@@ -80,6 +95,8 @@ static void begin_locked(struct xd_worker *w, struct xd_lane *lane)
     lane->redundant = 0;
     lane->started = xd_now();
     lane->first_byte = XD_NEVER;
+    lane->knows_way = false;
+    lane->way = (struct xd_way){.n_disordered = 0};
     lane->ahead = 0;
     lane->is_over = lane->waits = false;
     lane->is_refused = false;
@@ -109,23 +126,26 @@ void xd_lane_fail_locally_locked(struct xd_worker *w, struct xd_lane *lane,
                 error);
 }
 
-/* Where only the end of what comes tells the size. */
+/* Returns true if only the end of the response shows the size. */
 static bool is_to_end(const struct xd_lane *lane)
 {
     return lane->range.end == XD_SIZE_UNKNOWN ||
            (lane->is_unsized && lane->asks_whole);
 }
 
-/* Whether its slot has an answer that the lane has not been asked for yet. */
+/* Returns true if the slot has the response that inspection started, and no
+ * lane has taken it over yet. */
 static bool has_begun(const struct xd_worker *w, unsigned slot)
 {
     return w->begun && slot == w->begun_lane;
 }
 
-/* True: the lane has an answer already, of inspection.  If that is not to this
- * request, it ends as if it was taken back: it is asked for again at once. */
-static bool goes_on(struct xd_worker *w, unsigned slot,
-                    const struct xd_request *request)
+/* Takes over the response that inspection started.  Returns false if there is
+ * none.  If the response belongs to another request, stops it, and the lane
+ * ends as if the scheduler had cancelled it, so that its range is assigned
+ * again at once. */
+static bool continue_begun(struct xd_worker *w, unsigned slot,
+                           const struct xd_request *request)
 {
     struct xd_lane *lane = &w->lanes[slot];
     const struct xd_url *begun = w->begun;
@@ -169,29 +189,34 @@ static void start(struct xd_worker *w, unsigned slot)
         .url = lane->url,
         .origin = xd_source_url(source),
         .reach = lane->reach,
-        .offset = xd_source_at(source, lane->range.begin),
-        .length = is_to_end(lane) ? XD_TO_END : xd_range_length(lane->range),
+        .offset = xd_source_at(source, lane->range.begin) - lane->lead,
+        .length = is_to_end(lane) ? XD_TO_END
+                                  : xd_range_length(lane->range) + lane->lead,
         .object_size = xd_source_object_size(source),
+        .grows = lane->grows,
         .if_range = lane->if_range,
+        .media_type = lane->media_type,
         .outages = lane->outages,
         .whole = lane->asks_whole,
+        .is_known = lane->is_known,
         .owns_connection = lane->owns_connection,
         .wants_size = lane->wants_size,
+        .wants_time = w->engine->options.remote_time,
         .passes_over = &lane->passes_over,
         .framing = xd_source_framing(source),
         .fields = source->is_of_node ? lane->fields : NULL,
         .is_plain = source->is_of_node,
         .takes_encoded = lane->takes_encoded};
-    if (!goes_on(w, slot, &request) &&
+    if (!continue_begun(w, slot, &request) &&
         xd_runner_start(w->runner, slot, &request, &error) < 0)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
 
-/* Whether bytes up to `end` of the file may be taken now. */
+/* Returns true if bytes up to `end` of the file may be received now. */
 static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
                         uint64_t end)
 {
-    /* Whether what is missing when it is stopped can be asked for by itself. */
+    /* can the rest be requested separately after a stop? */
     const bool can_go_on_later =
         !lane->asks_whole && lane->range.end != XD_SIZE_UNKNOWN;
 
@@ -201,8 +226,8 @@ static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
            xd_readers_allow(e, xd_lane_end(lane), end);
 }
 
-/* The scheduler may have shortened it.  A lane that carries nothing is not the
- * thread's own. */
+/* Applies a shorter end if the scheduler has set one.  The thread must not
+ * touch a lane that is free. */
 static void shorten(struct xd_worker *w, unsigned slot)
 {
     const struct xd_lane *lane = &w->lanes[slot];
@@ -242,15 +267,32 @@ static void count_redundant_locked(struct xd_worker *w, struct xd_lane *lane,
     w->engine->tally.bytes_redundant += redundant;
 }
 
-/* The byte that the size probe asks for may be of another file. */
+/* Returns true if received bytes may be used.  A byte requested by the size
+ * probe may belong to another file. */
 static bool counts_locked(const struct xd_engine *e, const struct xd_lane *lane)
 {
     if (e->session.size_probe || lane->is_distrusted)
         return false;
-    /* What came before a failure is kept for the next run. */
+    /* bytes received before a failure are kept for the next run */
     return !xd_engine_is_over_locked(e) ||
            (e->session.phase == XD_PHASE_FAIL &&
             (e->resume.notes_bytes || xd_set_keeps(e, lane->range.begin)));
+}
+
+/* Returns true if packets arrived out of order on the connection since the last
+ * call. */
+static bool is_disordered_locked(struct xd_worker *w, struct xd_lane *lane)
+{
+    const unsigned slot = (unsigned)(lane - w->lanes);
+    const struct xd_way before = lane->way;
+    bool is_known = lane->knows_way;
+
+    if (!w->engine->session.sched ||
+        !xd_sched_heeds_path(w->engine->session.sched))
+        return false;
+    lane->knows_way = xd_runner_way(w->runner, slot, &lane->way);
+    return is_known && lane->knows_way &&
+           lane->way.n_disordered > before.n_disordered;
 }
 
 void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane)
@@ -261,20 +303,22 @@ void xd_lane_report_locked(struct xd_worker *w, struct xd_lane *lane)
         return;
     w->served->bytes_received += unreported;
     if (!lane->is_distrusted)
-        xd_report_bytes_locked(w->engine, lane, lane->in.received);
+        xd_report_bytes_locked(w->engine, lane, lane->in.received,
+                               is_disordered_locked(w, lane));
 }
 
-/* What is written without the lock, and what came of it. */
+/* A write, done without the lock, and its result. */
 struct write {
     struct xd_range range;
     struct xd_sink *target;
     uint64_t era;
-    struct xd_pieces pieces; /* those that there are by now */
-    int rc;                  /* negative: as `error` says */
+    struct xd_pieces pieces; /* the pieces that are known now */
+    int rc;                  /* negative on failure, with `error` */
     struct xd_error error;
 };
 
-/* False: there is nothing more to write. */
+/* Takes the next bytes to write from the buffer.  Returns false if there are
+ * none. */
 static bool take_write_locked(struct xd_worker *w, struct xd_lane *lane,
                               struct write *out)
 {
@@ -297,7 +341,7 @@ static bool take_write_locked(struct xd_worker *w, struct xd_lane *lane,
     return true;
 }
 
-/* `data` is that of the range. */
+/* Writes `data`, the bytes of write->range. */
 static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
                             struct write *write, const unsigned char *data)
 {
@@ -311,7 +355,8 @@ static void carry_out_write(struct xd_engine *e, struct xd_lane *lane,
                       write->range, lane->range.end, data);
 }
 
-/* What a repair fetches is not in the file yet. */
+/* Accounts for written bytes.  Bytes that a repair has fetched are not in the
+ * file yet. */
 static void accept_written_locked(struct xd_worker *w, struct xd_lane *lane,
                                   const struct write *write)
 {
@@ -328,7 +373,8 @@ static void accept_written_locked(struct xd_worker *w, struct xd_lane *lane,
     xd_set_written_locked(e, write->range);
 }
 
-/* It stays claimed until its stripe is decoded. */
+/* Accounts for written parity, which stays claimed until its stripe is
+ * decoded. */
 static void accept_parity_locked(struct xd_worker *w, struct xd_lane *lane,
                                  const struct write *write)
 {
@@ -340,8 +386,9 @@ static void accept_parity_locked(struct xd_worker *w, struct xd_lane *lane,
     xd_coded_stored_locked(w->engine, lane, write->range);
 }
 
-/* They were not written, or the request was distrusted meanwhile: they do not
- * count, and others may have left them out. */
+/* Discards bytes that were not written, or whose request is not trusted any
+ * more.  They must be fetched again, because other requests may have skipped
+ * them. */
 static void forget_written_locked(struct xd_worker *w,
                                   const struct write *write)
 {
@@ -378,7 +425,8 @@ static void give_written_locked(struct xd_worker *w, struct xd_lane *lane,
     }
 }
 
-/* What other depots have delivered of it already is compared. */
+/* Compares received bytes with those that other depots have already
+ * delivered. */
 static void compare_locked(struct xd_worker *w, const struct xd_lane *lane)
 {
     struct xd_engine *e = w->engine;
@@ -413,6 +461,7 @@ void xd_lane_flush_locked(struct xd_worker *w, struct xd_lane *lane)
         xd_engine_lock(e);
         give_written_locked(w, lane, &write);
     }
+    xd_junctions_check_locked(e);
 }
 
 void xd_lane_abandon_locked(struct xd_worker *w, struct xd_lane *lane)
@@ -449,7 +498,8 @@ static bool has_room(void *user, unsigned slot, size_t len)
     return fits_window(w->engine, lane, xd_lane_end(lane) + len);
 }
 
-/* While it is held back, its silence says nothing of the line. */
+/* Called when xdownload holds a request back or releases it.  This must not
+ * look like a network outage. */
 static void on_hold(void *user, unsigned slot, bool is_held)
 {
     struct xd_worker *w = user;
@@ -464,7 +514,26 @@ static void on_hold(void *user, unsigned slot, bool is_held)
     xd_engine_unlock(e);
 }
 
-/* The transport goes on meanwhile. */
+/* Called when a request begins or stops waiting for the governor of its host.
+ * This must not look like a network outage. */
+static void on_wait(void *user, unsigned slot, bool waits)
+{
+    struct xd_worker *w = user;
+    struct xd_engine *e = w->engine;
+    struct xd_lane *lane = &w->lanes[slot];
+
+    xd_engine_lock(e);
+    if (e->session.line && waits)
+        xd_line_ended(e->session.line, lane->fetch);
+    else if (e->session.line)
+        xd_line_begun(e->session.line, lane->fetch, w->served->number,
+                      xd_now());
+    if (!waits)
+        lane->started = xd_now();
+    xd_engine_unlock(e);
+}
+
+/* Flushes the buffer while the transport continues to receive. */
 static void flush(struct xd_worker *w, struct xd_lane *lane)
 {
     xd_engine_lock(w->engine);
@@ -473,7 +542,8 @@ static void flush(struct xd_worker *w, struct xd_lane *lane)
     xd_engine_unlock(w->engine);
 }
 
-/* The file of a set, of which the size was unknown, is not for its place. */
+/* Refuses a file of unknown size that cannot be downloaded as part of the
+ * set. */
 static int refuse_unsized(struct xd_lane *lane, const char *why)
 {
     lane->is_refused = true;
@@ -483,7 +553,8 @@ static int refuse_unsized(struct xd_lane *lane, const char *why)
                    xd_url_name(xd_source_url(lane->source)).s, why);
 }
 
-/* What fills the place may be longer, unless the answer said that it is not. */
+/* Checks bytes of a file of unknown size.  If it fills its place in the set, it
+ * may be longer, unless the response stated its size. */
 static int look_at_unsized(struct xd_lane *lane, const void *data, size_t len)
 {
     const struct xd_range place = lane->source->range;
@@ -498,15 +569,45 @@ static int look_at_unsized(struct xd_lane *lane, const void *data, size_t len)
     return 0;
 }
 
+/* Takes the bytes before the range, which serve only for comparison.  Returns
+ * how many it took. */
+static size_t take_lead(struct xd_worker *w, struct xd_lane *lane,
+                        const void *data, size_t len)
+{
+    struct xd_engine *e = w->engine;
+    const size_t left = lane->lead - lane->lead_got;
+    const size_t n = len < left ? len : left;
+
+    if (n == 0)
+        return 0;
+    memcpy(lane->lead_bytes + lane->lead_got, data, n);
+    lane->lead_got += (unsigned)n;
+    if (lane->lead_got < lane->lead)
+        return n;
+    xd_engine_lock(e);
+    if (!lane->is_distrusted && !xd_engine_is_over_locked(e)) {
+        xd_junctions_add_locked(e, w->served->number, lane->range.begin,
+                                lane->lead_bytes);
+        xd_junctions_check_locked(e);
+    }
+    xd_engine_unlock(e);
+    return n;
+}
+
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct xd_worker *w = user;
     struct xd_lane *lane = &w->lanes[slot];
-    const unsigned char *from = data;
-    int rc = xd_pages_look(lane, data, len);
+    const size_t n_lead = take_lead(w, lane, data, len);
+    const unsigned char *from = (const unsigned char *)data + n_lead;
+    int rc;
 
+    len -= n_lead;
+    if (len == 0)
+        return 0;
+    rc = xd_pages_look(lane, from, len);
     if (rc == 0 && lane->is_unsized)
-        rc = look_at_unsized(lane, data, len);
+        rc = look_at_unsized(lane, from, len);
     if (rc < 0)
         return rc;
     while (len > 0) {
@@ -525,10 +626,12 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     return 0;
 }
 
-/* The transport is content when an object ends before the range does; here it
- * means that the depot holds less than the manifest says.  Not so in a size probe,
- * which asks for a byte that an empty file does not have; it stays while any of
- * its requests runs, so that no lock is needed to see it. */
+/* Called when the runner has ended the request.  For the transport, an object
+ * may end before the range does.  Here that means that the depot has less than
+ * the manifest says.  There are two exceptions: files of unknown size, and the
+ * size probe, which requests a byte that an empty file does not have.  While a
+ * request of the size probe runs, session.size_probe does not change, so it is
+ * read without the lock. */
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_worker *w = user;
@@ -542,8 +645,10 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         return;
     lane->outcome = *outcome;
     lane->outcome.media_type = lane->outcome.address = NULL;
-    if (outcome->verdict == XD_VERDICT_NO_RANGES)
+    if (outcome->verdict == XD_VERDICT_NO_RANGES) {
         xd_pages_learned(w->engine, lane, outcome->media_type);
+        xd_head_type_learned(w->engine, lane, outcome->media_type);
+    }
     if (outcome->verdict != XD_VERDICT_OK || end >= lane->range.end ||
         lane->range.end == XD_SIZE_UNKNOWN || w->engine->session.size_probe ||
         lane->is_unsized)
@@ -562,5 +667,6 @@ struct xd_runner_handler xd_lane_handler(struct xd_worker *w)
                                       .bytes = on_bytes,
                                       .has_room = has_room,
                                       .hold = on_hold,
+                                      .wait = on_wait,
                                       .end = on_end};
 }

@@ -4,7 +4,8 @@
 #include "engine/depot.h"
 #include "engine/lane.h"
 
-/* Once until it comes back. */
+/* Wakes the worker, unless it was woken since it began to wait for its
+ * transport. */
 static void wake_locked(struct xd_worker *w)
 {
     if (w->must_wake)
@@ -46,7 +47,8 @@ bool xd_lanes_end_locked(struct xd_engine *e)
     return !is_busy;
 }
 
-/* The size probe asks for one byte of each depot, which may as well come. */
+/* Requests of the size probe may continue, because they are for a single
+ * byte. */
 void xd_lanes_hold_locked(struct xd_engine *e)
 {
     for (unsigned i = 0; !e->session.size_probe && i < e->workers.n; i++) {

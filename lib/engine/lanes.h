@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lanes carry, for every file that may stop it: here only flags are set, and
- * workers woken, which carry that out.
+ * Stops requests.  The functions only set flags and wake the workers, which
+ * then stop the requests.
  *
  * Every function is called with engine.lock held.
  */
@@ -10,16 +10,17 @@
 
 #include "engine/engine.h"
 
-/* The worker of `lane` looks at it again. */
+/* Wakes the worker of `lane`. */
 void xd_lanes_wake_locked(struct xd_engine *e, const struct xd_lane *lane);
 
-/* Stop what `lane` carries. */
+/* Stops the request on `lane`. */
 void xd_lanes_stop_locked(struct xd_engine *e, struct xd_lane *lane);
 
-/* Stop all; whether no lane carries anything any more. */
+/* Stops all requests.  Returns true if every lane is free already. */
 bool xd_lanes_end_locked(struct xd_engine *e);
 
-/* While the download is paused: stop what can be asked for again later. */
+/* Stops the requests that can be resumed later, because the download is
+ * paused. */
 void xd_lanes_hold_locked(struct xd_engine *e);
 
 #endif

@@ -28,7 +28,7 @@ static size_t count_sources(const struct xd_depot *depot)
     return n;
 }
 
-/* Whether a node of the mesh may be asked for anything. */
+/* Returns true if any mesh node may be used. */
 static bool has_nodes(const struct xd_via *v)
 {
     for (size_t i = 0; v && i < v->n_depots; i++) {
@@ -52,7 +52,7 @@ static size_t count_chunks(const struct xd_via *v)
     return n;
 }
 
-/* Those of a mesh go to out[]; returns how many there are. */
+/* Writes the boundaries of mesh chunks to out[] and returns their number. */
 static size_t list_chunks(const struct xd_via *v, uint64_t *out)
 {
     size_t n = 0;
@@ -63,7 +63,7 @@ static size_t list_chunks(const struct xd_via *v, uint64_t *out)
     return n;
 }
 
-/* The edges of extents inside the file, and of chunks, each once. */
+/* Collects the boundaries of extents and chunks, each once. */
 static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
 {
     const size_t n_chunks = count_chunks(d->via);
@@ -96,7 +96,7 @@ static int make_cuts(const struct xd_depots *d, struct xd_layout *layout)
     return 0;
 }
 
-/* Chunks of a node that follow each other in one tier are one range. */
+/* Adds a chunk; consecutive chunks of a node in the same tier are joined. */
 static void put_chunk(struct xd_holding *h, struct xd_range chunk, uint8_t tier)
 {
     struct xd_range *last = h->n_held > 0 ? &h->held[h->n_held - 1] : NULL;
@@ -109,7 +109,8 @@ static void put_chunk(struct xd_holding *h, struct xd_range chunk, uint8_t tier)
     h->tiers[h->n_held++] = tier;
 }
 
-/* What a node holds, without what is gone. */
+/* Lists the chunks that a mesh node holds, except those of sources (URLs) that
+ * are gone. */
 static int hold_chunks(const struct xd_via *v, const struct xd_depot *depot,
                        struct xd_holding *h)
 {
@@ -131,7 +132,8 @@ static int hold_chunks(const struct xd_via *v, const struct xd_depot *depot,
     return 0;
 }
 
-/* What parity of the depot can take the place of, and it does not hold. */
+/* Finds the data that parity of the depot can replace, except for data that the
+ * depot holds itself. */
 static int find_coded(const struct xd_depot *depot,
                       const struct xd_rangeset *held, struct xd_rangeset *out)
 {
@@ -150,7 +152,7 @@ static int find_coded(const struct xd_depot *depot,
     return rc;
 }
 
-/* Both, ascending: what is coded lies in the last tier. */
+/* Merges data and parity in ascending order; parity is in the last tier. */
 static int put_held(const struct xd_rangeset *held,
                     const struct xd_rangeset *coded, uint8_t tier,
                     struct xd_holding *h)
@@ -173,7 +175,8 @@ static int put_held(const struct xd_rangeset *held,
     return 0;
 }
 
-/* What another depot holds: where there is a mesh, behind that. */
+/* Finds what a depot other than a mesh node holds.  If there is a mesh, this
+ * depot gets a later tier than the nodes. */
 static int hold_sources(const struct xd_via *v, const struct xd_depot *depot,
                         struct xd_holding *h)
 {
@@ -195,7 +198,7 @@ static int hold_sources(const struct xd_via *v, const struct xd_depot *depot,
     return rc;
 }
 
-/* The holdings of all depots, and their union. */
+/* Finds the holdings of all depots, and their union. */
 static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
                          struct xd_rangeset *everything)
 {
@@ -223,11 +226,10 @@ static int make_holdings(const struct xd_depots *d, struct xd_layout *layout,
     return 0;
 }
 
-/* So many ranges that no depot holds are named; of others it is said how many
- * there are. */
+/* Number of missing ranges that a message lists; others are counted. */
 #define NAMED_HOLES 3
 
-/* "bytes 0-9, 20-29 and 4 more ranges" */
+/* Writes a text such as "bytes 0-9, 20-29 and 4 more ranges". */
 static void name_holes(struct xd_text *out, const struct xd_rangeset *held,
                        struct xd_range wanted)
 {

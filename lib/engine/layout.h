@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From depots and their sources to the scheduler's plain arrays.
+ * Converts depots and sources to the plain arrays that the scheduler uses.
  */
 #ifndef XD_ENGINE_LAYOUT_H
 #define XD_ENGINE_LAYOUT_H
@@ -12,8 +12,9 @@
 struct xd_depots;
 
 /*
- * What the scheduler needs to know.
- * Errors: NOMEM; NOREPLICA when no depot holds some byte of `wanted`.
+ * Fills *out with the depots, what each holds, and the boundaries that no
+ * request may cross.  Release it with xd_layout_fini().
+ * Errors: NOMEM; NOREPLICA if no depot holds some byte of `wanted`.
  */
 int xd_depots_layout(const struct xd_depots *d, struct xd_range wanted,
                      struct xd_layout *out, struct xd_error *err);

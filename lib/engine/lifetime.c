@@ -24,6 +24,7 @@
 #include "io/pinger.h"
 #include "manifest/model.h"
 #include "os/descriptors.h"
+#include "os/exit.h"
 #include "transfer/runner.h"
 
 static int init_threads(struct xd_engine *e)
@@ -83,8 +84,8 @@ static void fini_threads(struct xd_engine *e)
     xd_log_fini(&e->log);
 }
 
-/* No more requests at a time than the manifest allows: rather one at each of
- * many depots than many at one. */
+/* Respects the manifest's limit on parallel requests.  One request at each of
+ * many depots is better than many at one depot. */
 static void obey_max_connections(struct xd_engine *e)
 {
     struct xd_options *o = &e->options;
@@ -98,28 +99,29 @@ static void obey_max_connections(struct xd_engine *e)
         return;
     if (open * lanes <= most) {
         if (xd_options_most_depots(o) * lanes > most)
-            o->max_depots = most / lanes; /* also if some join later */
+            o->max_depots = most / lanes; /* also limits depots that join
+                                             later */
         return;
     }
     o->max_depots = open < most ? open : most;
     if (lanes > most / o->max_depots)
         o->most_lanes = (unsigned)(most / o->max_depots);
     if (open <= most && !asked)
-        return; /* no more were expected */
+        return; /* the user did not ask for more */
     xd_engine_log_locked(e, XD_LOG_WARN,
                          "the manifest allows no more connections at a time "
                          "than %llu",
                          (unsigned long long)most);
 }
 
-/* A depot's thread holds two descriptors to be woken by, and for each of its
- * lanes a connection, with what it takes to make one or an idle one beside
- * it. */
+/* Descriptors that the thread of a depot needs: two for wakeups and two for
+ * each lane.  A lane needs one for its connection, and one for an idle
+ * connection or for setting up the next one. */
 #define WAKEUP_DESCRIPTORS 2U
 #define LANE_DESCRIPTORS 2U
 
-/* What else is opened: the file, its journal and folder, the depot cache, what
- * a sample is asked with; and some to spare. */
+/* Other descriptors: for the file, its journal and folder, the depot cache and
+ * the sampler's connections, and some to spare. */
 #define OTHER_DESCRIPTORS 18U
 #define LEAST_DESCRIPTORS 8U
 
@@ -136,8 +138,9 @@ static unsigned descriptors_of(unsigned lanes)
     return WAKEUP_DESCRIPTORS + lanes * LANE_DESCRIPTORS;
 }
 
-/* So many descriptors are for depots: as many depots as are begun with, and as
- * many requests at each as are left then. */
+/* Divides `n` descriptors among depots.  First lets as many depots as possible
+ * be open, each with its first requests.  Then gives each as many more requests
+ * as fit. */
 static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
 {
     unsigned first = xd_options_first_lanes(o), lanes = xd_options_lanes(o);
@@ -155,8 +158,8 @@ static void share_descriptors(struct xd_options *o, unsigned n, unsigned open)
     o->most_lanes = lanes > 0 ? lanes : 1;
 }
 
-/* So many pings may be on their way, a socket each; a name takes a few more
- * descriptors while it is looked up.  Fewer than LEAST_PINGS are not worth
+/* Limits of the number of pings in flight.  Each needs a socket, and a few more
+ * descriptors while its name is resolved.  Fewer than LEAST_PINGS are not worth
  * it. */
 #define MOST_PINGS 128U
 #define LEAST_PINGS 8U
@@ -171,9 +174,9 @@ static unsigned pings_for(unsigned n_descriptors)
     return n < MOST_PINGS ? n : MOST_PINGS;
 }
 
-/* Fewer depots at a time, and fewer requests at each, where there are fewer
- * descriptors.  Half of them are the output's, if it needs any; and a quarter
- * for open files of a set. */
+/* Reduces the number of depots, and of requests at each, if too few descriptors
+ * are free.  If the output needs descriptors, it gets half of the free ones, or
+ * a quarter for the open files of a set. */
 static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_options *o = &e->options;
@@ -207,7 +210,7 @@ static int obey_descriptors(struct xd_engine *e, struct xd_error *err)
     return 0;
 }
 
-/* What needs memory: workers are made as depots are opened. */
+/* Allocates tables.  Workers are created later, when depots are opened. */
 static int init_tables(struct xd_engine *e, const char *path)
 {
     e->workers.max = most_open(e);
@@ -231,6 +234,7 @@ static void fini_tables(struct xd_engine *e)
     xd_ledger_fini(&e->ledger);
     xd_verify_fini(&e->verify);
     xd_coded_fini(&e->coded);
+    xd_junctions_fini(&e->junctions);
     xd_resume_fini(&e->resume);
     xd_repair_fini(&e->repair);
     xd_records_fini(&e->records);
@@ -246,9 +250,10 @@ static void fini_tables(struct xd_engine *e)
     xd_via_free(via);
 }
 
-/* The answer of one of its depots, as far as its lanes, and its options, are
- * those of that. */
-static bool can_go_on(const struct xd_engine *e, const struct xd_begun *b)
+/* Returns true if the download can take over the response that inspection
+ * started.  It must be recent, come from one of the depots, have the same
+ * network options and enough slots in its runner. */
+static bool can_take_over(const struct xd_engine *e, const struct xd_begun *b)
 {
     return xd_depots_find(&e->depots, b->url) &&
            !e->dest.output->has_many_files &&
@@ -257,8 +262,9 @@ static bool can_go_on(const struct xd_engine *e, const struct xd_begun *b)
            xd_options_have_same_net(&e->options, b->options);
 }
 
-/* The mesh that the options name: many files go through it as far as hashes prove
- * them; of one its origin is asked first. */
+/* Sets up the mesh of the option `via`.  Files of a set use it if hashes prove
+ * their bytes.  A single file uses it after its own server was asked for the
+ * version. */
 static int init_via(struct xd_engine *e, struct xd_error *err)
 {
     int rc = xd_via_new(&e->depots.via, &e->options, err);
@@ -268,14 +274,16 @@ static int init_via(struct xd_engine *e, struct xd_error *err)
     return rc;
 }
 
-/* What others of its transports have looked up is shared. */
+/* Creates the context that all transports share, or takes the one of the
+ * response that inspection started. */
 static int init_context(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_begun *b = xd_begun_take(e->options.begun);
 
-    if (b && can_go_on(e, b)) {
+    if (b && can_take_over(e, b)) {
         struct xd_depot *depot = xd_depots_find(&e->depots, b->url);
 
+        depot->knows_no_ranges = xd_runner_knows_no_ranges(b->runner, b->slot);
         depot->guess.begun_to = xd_runner_carries(b->runner, b->slot);
         depot->guess.begun_for = xd_runner_waited(b->runner, b->slot);
         e->begun = b;
@@ -286,7 +294,7 @@ static int init_context(struct xd_engine *e, struct xd_error *err)
     return xd_net_context_new(&e->context, err);
 }
 
-/* What decides: the scheduler, or the size probe that finds the size first. */
+/* Creates the scheduler, or the size probe if the size is unknown. */
 static int init_decisions(struct xd_engine *e, struct xd_error *err)
 {
     if (e->depots.n == 0 && e->depots.size == XD_SIZE_UNKNOWN)
@@ -307,6 +315,8 @@ static void wake_threads_locked(struct xd_engine *e)
         xd_pipe_stop_locked(e);
         xd_verify_stop_locked(e);
     }
+    if (e->pings.pinger && xd_engine_is_over_locked(e))
+        xd_pinger_stop(e->pings.pinger);
     xd_sampler_wake_locked(e);
     xd_resume_wake_locked(e);
 }
@@ -335,11 +345,10 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
         goto free_engine;
     }
     atomic_init(&e->references, 1);
+    e->process = xd_exit_process();
     e->hooks = &hooks;
     e->dest.output = output;
     e->dest.path_given = SIZE_MAX;
-    e->dest.is_bounded =
-        output->is_bounded && output->is_bounded(&e->options, path);
     e->session.is_pipe = output->is_read_once;
     e->pipe.fd = fd;
     e->outage.routes.fd = -1;
@@ -349,12 +358,12 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     xd_resume_init(&e->resume);
     xd_blame_begin(e);
     xd_repair_begin(e);
-    e->readers.window = e->options.lookahead;
     e->pending.lines_end = &e->pending.lines;
     rc = xd_options_check(&e->options, err);
     if (rc == 0 && output->check)
         rc = output->check(&e->options, err);
-    if (rc == 0 && !output->has_many_files) /* those api/set.c looks at */
+    if (rc == 0 && !output->has_many_files) /* api/set.c checks the files of a
+                                               set */
         rc = xd_signed_check(m, file, &e->options, err);
     if (rc < 0)
         goto fini_options;
@@ -366,6 +375,9 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
     rc = xd_depots_init(&e->depots, m, file, &choice, err);
     if (rc < 0)
         goto fini_threads;
+    if (output->bound)
+        output->bound(e);
+    e->readers.window = e->options.lookahead;
     rc = init_via(e, err);
     if (rc < 0)
         goto fini_tables;
@@ -376,6 +388,10 @@ int xd_engine_new(struct xd_engine **out, struct xd_manifest *m, size_t file,
                              "machine, and allow-file is not set",
                              e->depots.n_files_refused);
     xd_depot_cache_load(e);
+    if (xd_depots_note_failures(&e->depots) < 0) {
+        rc = xd_fail_nomem(err);
+        goto fini_tables;
+    }
     rc = obey_descriptors(e, err);
     if (rc < 0)
         goto fini_tables;
@@ -407,7 +423,7 @@ free_engine:
     return rc;
 }
 
-/* Under the lock, for from now on others may look. */
+/* Makes the sink available to all threads and starts the keeper. */
 static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
                         struct xd_error *err)
 {
@@ -418,7 +434,7 @@ static int begin_locked(struct xd_engine *e, struct xd_sink *sink,
         rc = e->dest.output->begin_locked(e, err);
     if (rc == 0 && e->session.sched)
         xd_readers_begin_locked(e);
-    /* It may have failed, or been canceled, before there is a keeper. */
+    /* The download may have failed or been cancelled already. */
     return rc < 0 || xd_engine_is_over_locked(e)
                ? rc
                : xd_keeper_start_locked(e, err);
@@ -429,7 +445,7 @@ static void cancel(void *user)
     xd_engine_cancel(user);
 }
 
-/* What the manifest has that is not for us. */
+/* Tells the user that torrents in the manifest are not used. */
 static void log_torrents_locked(struct xd_engine *e)
 {
     const size_t n = e->depots.manifest->files[e->depots.file].rare->n_torrents;
@@ -486,12 +502,15 @@ struct xd_engine *xd_engine_ref(struct xd_engine *e)
 
 static void free_engine(struct xd_engine *e)
 {
+    if (e->process != xd_exit_process())
+        return;
     xd_cancel_detach(e->options.cancel, &e->cancel_hook);
     xd_engine_lock(e);
     xd_engine_fail_locked(e, &(struct xd_error){.code = XD_E_CANCELED});
     xd_engine_unlock(e);
-    /* No worker is started after the end, so that n_workers stays.  As long as
-     * a thread runs it may wake every worker. */
+    /* No worker starts after the end, so workers.n is constant.  A running
+     * thread may wake any worker, so all are joined before the first is
+     * freed. */
     for (unsigned i = 0; i < e->workers.n; i++)
         xd_worker_join(e->workers.list[i]);
     xd_pinger_free(e->pings.pinger);
@@ -509,8 +528,11 @@ static void free_engine(struct xd_engine *e)
     xd_free(e);
 }
 
+/* Does nothing in a wakeup function, because that runs on a thread that
+ * free_engine() would join. */
 void xd_engine_unref(struct xd_engine *e)
 {
-    if (e && atomic_fetch_sub(&e->references, 1) == 1)
+    if (e && xd_engine_may_wait(e, NULL) == 0 &&
+        atomic_fetch_sub(&e->references, 1) == 1)
         free_engine(e);
 }

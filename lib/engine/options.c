@@ -14,14 +14,14 @@
 #include "os/cancel.h"
 #include "sched/sched.h"
 
-/* Connections per depot, if the user says nothing: as browsers open to one
- * host, and so many of them to begin with. */
+/* Default number of connections per depot, and how many of them are opened
+ * first.  Browsers, too, open six to a host. */
 #define MOST_LANES 6
 #define FIRST_LANES 2
 
-/* So many requests for short files one connection carries, which many servers
- * allow; of all depots no more than MOST_REQUESTS together, since each decision
- * looks at all of them. */
+/* Number of parallel requests for short files on one connection; many servers
+ * allow that many.  All depots together get at most MOST_REQUESTS, because each
+ * decision examines all of them. */
 #define MOST_STREAMS 50
 #define MOST_REQUESTS 400
 
@@ -30,23 +30,24 @@ enum algorithm {
     ALG_BASIC,
     ALG_AGGRESSIVE,
     ALG_PROGRESS,
+    ALG_ADAPTIVE2, /* not in the manual yet */
     N_ALGORITHMS
 };
 
 static const char *const algorithm_names[N_ALGORITHMS] = {
-    [ALG_ADAPTIVE] = "adaptive",
-    [ALG_BASIC] = "basic",
-    [ALG_AGGRESSIVE] = "aggressive",
-    [ALG_PROGRESS] = "progress",
+    [ALG_ADAPTIVE] = "adaptive",     [ALG_BASIC] = "basic",
+    [ALG_AGGRESSIVE] = "aggressive", [ALG_PROGRESS] = "progress",
+    [ALG_ADAPTIVE2] = "adaptive2",
 };
 
-/* What uses an option: a set of algorithms. */
+/* Sets of algorithms, for the options that only some of them use. */
 enum {
     ADAPTIVE = 1 << ALG_ADAPTIVE,
     BASIC = 1 << ALG_BASIC,
     AGGRESSIVE = 1 << ALG_AGGRESSIVE,
     PROGRESS = 1 << ALG_PROGRESS,
-    ALL = ADAPTIVE | BASIC | AGGRESSIVE | PROGRESS
+    ADAPTIVE2 = 1 << ALG_ADAPTIVE2,
+    ALL = ADAPTIVE | BASIC | AGGRESSIVE | PROGRESS | ADAPTIVE2
 };
 
 enum kind {
@@ -61,8 +62,8 @@ enum kind {
     SWITCH,
     RANGE,
     /* texts */
-    PATTERNS, /* lists of base/hosts.h, which match */
-    SERVERS,  /* lists of hosts and URLs, which are equal */
+    PATTERNS, /* lists of patterns for hosts (base/hosts.h) */
+    SERVERS,  /* lists of hosts and URLs of servers, without patterns */
     TEXT,
     COUNTRIES,
     SECRET,
@@ -76,7 +77,7 @@ enum kind {
 
 struct row {
     const char *name;
-    size_t offset; /* of the field in struct xd_options */
+    size_t offset; /* offset of the field in struct xd_options */
     enum kind kind;
     const char *argument;
     uint64_t least, most;
@@ -127,7 +128,8 @@ static bool parse_switch(const char *value, uint64_t *out)
     return true;
 }
 
-/* "FIRST-LAST", "FIRST-" or "-COUNT", as in a Range header (RFC 9110, 14.1.2) */
+/* Parses "FIRST-LAST", "FIRST-" or "-COUNT", as in a Range header (RFC 9110,
+ * 14.1.2). */
 static bool parse_span(const char *value, struct xd_range_option *out)
 {
     const char *dash = strchr(value, '-');
@@ -206,7 +208,7 @@ static bool is_text(const struct row *row)
     return row->kind >= PATTERNS;
 }
 
-/* What must not be repeated to anybody. */
+/* Returns true if the value must not appear in messages. */
 static bool is_secret(const struct row *row)
 {
     return row->kind >= SECRET;
@@ -217,7 +219,7 @@ static char **text_of(struct xd_options *o, const struct row *row)
     return (char **)(void *)((char *)o + row->offset);
 }
 
-/* 0, INVAL or NOMEM. */
+/* Returns 0, INVAL or NOMEM. */
 static int set_text(const struct row *row, const char *value, char **field)
 {
     switch (row->kind) {
@@ -260,7 +262,8 @@ static int set_text(const struct row *row, const char *value, char **field)
     return xd_text_option_set(field, value);
 }
 
-/* "20s" or "1h"; what may be a size, like "2m", is one. */
+/* Returns true for "20s" or "1h".  A value that could also be a size, like
+ * "2m", is taken as a size. */
 static bool is_time(const char *value)
 {
     uint64_t number;
@@ -268,7 +271,7 @@ static bool is_time(const char *value)
     return !xd_parse_size(value, &number) && xd_parse_duration(value, &number);
 }
 
-/* 0 or INVAL. */
+/* Returns 0 or INVAL. */
 static int set_lookahead(const struct row *row, const char *value,
                          struct xd_options *o)
 {
@@ -288,7 +291,7 @@ static int set_lookahead(const struct row *row, const char *value,
     return 0;
 }
 
-/* 0, INVAL or NOMEM. */
+/* Returns 0, INVAL or NOMEM. */
 static int set_value(const struct row *row, const char *value,
                      struct xd_options *o)
 {
@@ -415,7 +418,7 @@ bool xd_options_have_same_net(const struct xd_options *a,
     return true;
 }
 
-/* An example beside the limits, where a unit can be forgotten or mistaken. */
+/* Returns an example to show after the limits, if the value has a unit. */
 static const char *example_of(const struct row *row)
 {
     switch (row->kind) {
@@ -444,14 +447,30 @@ static const char *example_of(const struct row *row)
     return "";
 }
 
+/* Returns true for "FIRST-LAST" with LAST before FIRST. */
+static bool is_backward(const char *value)
+{
+    const char *dash = strchr(value, '-');
+    uint64_t first, last;
+
+    return dash != NULL &&
+           xd_parse_u64(value, (size_t)(dash - value), &first) &&
+           xd_parse_u64(dash + 1, strlen(dash + 1), &last) && last < first;
+}
+
 static int complain(const struct row *row, const char *value,
                     struct xd_error *err)
 {
     const char *range = row->range ? row->range : "yes or no";
 
     if (is_secret(row))
-        return xd_fail(err, XD_E_INVAL, "invalid %s: use %s", row->name, range);
-    return xd_fail(err, XD_E_INVAL, "invalid %s '%s': use %s%s", row->name,
+        return xd_fail(err, XD_E_INVAL, "invalid --%s: use %s", row->name,
+                       range);
+    if (row->kind == RANGE && is_backward(value))
+        return xd_fail(err, XD_E_INVAL,
+                       "invalid --range '%s': the range starts after it ends",
+                       value);
+    return xd_fail(err, XD_E_INVAL, "invalid --%s '%s': use %s%s", row->name,
                    value, range, example_of(row));
 }
 
@@ -464,6 +483,8 @@ int xd_options_set(struct xd_options *o, const char *name, const char *value,
 
         if (strcmp(row->name, name) != 0)
             continue;
+        if (!value)
+            return xd_fail(err, XD_E_INVAL, "option '%s' has no value", name);
         rc = set_value(row, value, o);
         if (rc == XD_E_NOMEM)
             return xd_fail_nomem(err);
@@ -504,7 +525,8 @@ void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c)
     o->cancel = c;
 }
 
-/* "aggressive and progress"; NULL for a set of all. */
+/* Returns a text such as "aggressive and progress"; NULL if all algorithms use
+ * the option. */
 static const char *used_by_text(unsigned used_by)
 {
     switch (used_by) {
@@ -520,18 +542,18 @@ static const char *used_by_text(unsigned used_by)
 int xd_options_check(const struct xd_options *o, struct xd_error *err)
 {
     if (o->net.ipv4 && o->net.ipv6)
-        return xd_fail(err, XD_E_INVAL,
-                       "ipv4 and ipv6: each of them leaves the other out");
+        return xd_fail(err, XD_E_INVAL, "use either --ipv4 or --ipv6");
     if (o->net.key && !o->net.cert)
-        return xd_fail(err, XD_E_INVAL,
-                       "key: there is no cert that it belongs to");
+        return xd_fail(
+            err, XD_E_INVAL,
+            "--key needs --cert, the certificate that it belongs to");
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_set(o, i) || rows[i].used_by & 1u << o->algorithm)
             continue;
         return xd_fail(err, XD_E_INVAL,
-                       "%s means nothing to the algorithm %s: it is used by %s",
-                       rows[i].name, xd_options_algorithm(o),
-                       used_by_text(rows[i].used_by));
+                       "--%s is used only by %s, not by the algorithm %s",
+                       rows[i].name, used_by_text(rows[i].used_by),
+                       xd_options_algorithm(o));
     }
     return 0;
 }
@@ -555,14 +577,19 @@ int xd_option_info(size_t i, struct xd_option_info *out)
     return 0;
 }
 
+static bool is_adaptive(const struct xd_options *o)
+{
+    return o->algorithm == ALG_ADAPTIVE || o->algorithm == ALG_ADAPTIVE2;
+}
+
 bool xd_options_have_blocks(const struct xd_options *o)
 {
-    return o->algorithm != ALG_ADAPTIVE;
+    return !is_adaptive(o);
 }
 
 unsigned xd_options_lanes(const struct xd_options *o)
 {
-    unsigned n = o->algorithm == ALG_ADAPTIVE ? MOST_LANES : 1;
+    unsigned n = is_adaptive(o) ? MOST_LANES : 1;
 
     if (o->threads_per_depot > 0)
         n = (unsigned)o->threads_per_depot;
@@ -577,28 +604,31 @@ unsigned xd_options_streams(const struct xd_options *o, size_t n_depots)
     if (n > MOST_STREAMS)
         n = MOST_STREAMS;
     return n > lanes && lanes == MOST_LANES && o->threads_per_depot == 0 &&
-                   o->algorithm == ALG_ADAPTIVE
+                   is_adaptive(o)
                ? (unsigned)n
                : lanes;
 }
 
 unsigned xd_options_first_lanes(const struct xd_options *o)
 {
-    return o->threads_per_depot == 0 && o->algorithm == ALG_ADAPTIVE
-               ? FIRST_LANES
-               : 0;
+    return o->threads_per_depot == 0 && is_adaptive(o) ? FIRST_LANES : 0;
 }
 
 unsigned xd_options_most_depots(const struct xd_options *o)
 {
     if (o->max_depots > 0)
         return (unsigned)o->max_depots;
-    return o->algorithm == ALG_ADAPTIVE ? 64 : 16;
+    return is_adaptive(o) ? 64 : 16;
 }
 
 const char *xd_options_algorithm(const struct xd_options *o)
 {
     return algorithm_names[o->algorithm];
+}
+
+xd_usec xd_options_first_byte(const struct xd_options *o)
+{
+    return xd_options_is_set(o, "silence") ? 0 : o->patience;
 }
 
 struct xd_batch_config xd_options_batch(const struct xd_options *o)
@@ -608,6 +638,7 @@ struct xd_batch_config xd_options_batch(const struct xd_options *o)
                                     .https_only = o->https_only,
                                     .allow_file = o->allow_file,
                                     .silence = o->silence,
+                                    .first_byte = xd_options_first_byte(o),
                                     .max_failures = (unsigned)o->retry,
                                     .patience = o->patience};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options as the engine reads them: numbers, checked one by one. */
+/* Options in the form that the engine uses: parsed and checked. */
 #ifndef XD_ENGINE_OPTIONS_H
 #define XD_ENGINE_OPTIONS_H
 
@@ -13,87 +13,96 @@
 #include "io/net_options.h"
 #include "transfer/batch.h"
 
-/* What --range said, before the size is known. */
+/* The value of --range, before the size of the file is known. */
 struct xd_range_option {
-    uint64_t first; /* XD_AUTO: the last `count` bytes */
-    uint64_t last;  /* included; UINT64_MAX: to the end */
+    uint64_t first; /* first byte; XD_AUTO: the last `count` bytes */
+    uint64_t last;  /* last byte, inclusive; UINT64_MAX: to the end */
     uint64_t count;
 };
 
-/* Of stores of S3; a string may be NULL: it was not given. */
+/* Options for S3.  A string is NULL if it was not given. */
 struct xd_s3_options {
     char *endpoint, *region, *access_key, *secret_key, *session_token;
     uint64_t host_style, part_bytes;
 };
 
-/* Fields have the names of the table; switches are 0 or 1. */
+/* Fields are named after the rows of the table in options.def; switches are 0
+ * or 1. */
 struct xd_options {
-    uint64_t algorithm; /* an enum algorithm of options.c */
+    uint64_t algorithm; /* enum algorithm of options.c */
     uint64_t redundancy, progress_number, block_bytes, threads_per_depot,
         max_depots, max_files, allow_file, https_only, no_metalink, same_file,
         accept_html, content_disposition, remote_time, force, no_continue,
         no_final_check, no_cancel, whole_blocks, silence, retry, patience,
-        lookahead, lookahead_time /* 0: lookahead says it */, records, max_time,
-        via_copies;
+        lookahead, lookahead_time /* 0: use `lookahead`, in bytes */, records,
+        max_time, via_copies;
     struct xd_range_option range;
-    unsigned most_lanes; /* of a depot, by the manifest or the descriptors that
-                            are left; 0: any number */
-    char *exclude;       /* a list of base/hosts.h, or NULL; owned */
-    char *only;          /* likewise */
-    char *locations;     /* of base/choice.h, or NULL; owned */
-    char *keep, *spool, *depot_cache, *keyring, *public_key, *via; /* owned; or
-                                                                      NULL */
+    unsigned most_lanes; /* maximum number of lanes of a depot, from the
+                            manifest or the number of free descriptors; 0: no
+                            limit */
+    char *exclude;       /* list of hosts for base/hosts.h, or NULL; owned */
+    char *only;          /* like `exclude` */
+    char *locations;     /* list for base/choice.h, or NULL; owned */
+    /* owned, or NULL */
+    char *keep, *spool, *depot_cache, *keyring, *public_key, *via;
     struct xd_net_options net; /* its strings are owned */
-    struct xd_s3_options s3;   /* likewise */
-    uint64_t set[2]; /* bit i, 64 of them in each: row i of the table was set by
-                        the user */
+    struct xd_s3_options s3;   /* its strings are owned */
+    uint64_t set[2]; /* bit set of the options that the user has set, by row of
+                        the table, 64 in each element */
     xd_log_fn *log;
     void *log_user;
-    struct xd_cancel *cancel;     /* NULL: there is none; a reference */
-    struct xd_begun_place *begun; /* of what was begun with these options, and
-                                     copies of them; or NULL; a reference */
+    struct xd_cancel *cancel;     /* counted reference, or NULL */
+    struct xd_begun_place *begun; /* what inspection started with these options
+                                     or a copy of them; counted reference, or
+                                     NULL */
 };
 
-/* The defaults. */
+/* Sets all options to their defaults. */
 void xd_options_init(struct xd_options *o);
 
-/* Of NULL: the defaults.  Errors: NOMEM.  A copy is released with fini(), and so
- * is what was set. */
+/* Copies options, or the defaults if `o` is NULL.  Release them with fini().
+ * Errors: NOMEM. */
 int xd_options_copy(struct xd_options *out, const struct xd_options *o);
 void xd_options_fini(struct xd_options *o);
 
-/* "progress" */
-/* Whether the algorithm cuts the file into blocks. */
+/* Returns true if the algorithm divides the file into blocks. */
 bool xd_options_have_blocks(const struct xd_options *o);
 
-/* What is in force: what was asked for, or what suits the algorithm. */
+/* Return the value that applies: the one that the user set, or the default of
+ * the algorithm. */
 unsigned xd_options_lanes(const struct xd_options *o);
-/* What is asked for at a time of each of so many depots, where files are many and
- * short and requests share a connection. */
+/* Returns the number of simultaneous requests for each of `n_depots` depots, if
+ * there are many short files and requests share a connection. */
 unsigned xd_options_streams(const struct xd_options *o, size_t n_depots);
 unsigned xd_options_first_lanes(const struct xd_options *o);
 unsigned xd_options_most_depots(const struct xd_options *o);
 
 const char *xd_options_algorithm(const struct xd_options *o);
 
-/* Whether the user has set a row of the table. */
+/* Returns true if the user has set the option `name`. */
 bool xd_options_is_set(const struct xd_options *o, const char *name);
 
-/* Whether requests are made in the same way. */
+/* Returns true if requests would be the same with both sets of options. */
 bool xd_options_have_same_net(const struct xd_options *a,
                               const struct xd_options *b);
 
-/* How a batch of requests is carried out; lives as long as `o`. */
+/* Returns how long to wait for the first byte of a response that no other depot
+ * can replace; 0 if the user has set the silence limit. */
+xd_usec xd_options_first_byte(const struct xd_options *o);
+
+/* Returns the settings for a batch of requests.  They point into `o`. */
 struct xd_batch_config xd_options_batch(const struct xd_options *o);
 
-/* Which replicas may be asked; lives as long as `o`. */
+/* Returns the filter for replicas.  It points into `o`. */
 struct xd_choice xd_options_choice(const struct xd_options *o);
 
-/* Whether no range was given. */
+/* Returns true if no range was given. */
 bool xd_options_want_all(const struct xd_options *o);
 
-/* The bytes that the options want of a file of `size` bytes.
- * Errors: INVAL, when none of them is in the file. */
+/*
+ * Sets *out to the bytes that the user wants of a file of `size` bytes.
+ * Errors: INVAL if none of them is in the file.
+ */
 int xd_options_wanted(const struct xd_options *o, uint64_t size,
                       struct xd_range *out, struct xd_error *err);
 

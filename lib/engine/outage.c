@@ -7,8 +7,8 @@
 #include "engine/lane.h"
 #include "engine/pings.h"
 
-/* So many depots at least are pinged when the line is in doubt: one answer is
- * enough. */
+/* Number of depots to ping when it is unclear whether the network is up.  One
+ * answer is enough. */
 #define DOUBT_PINGS 4
 
 int xd_outage_start_locked(struct xd_engine *e)
@@ -39,7 +39,7 @@ bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
                                              &failure, now, retry_at);
 }
 
-/* What was said of the line before is not so any more. */
+/* Logs the beginning or the end of an outage. */
 static void log_change_locked(struct xd_engine *e, xd_usec now)
 {
     bool is_down = xd_line_is_down(e->session.line);

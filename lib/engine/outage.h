@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the line (base/line.h) says, carried out: while it is down, one pause
- * for all depots.  The functions that report the outcome of a request to the
- * scheduler report it to the line too.
+ * Reacts to network outages that base/line.h detects: while the network is
+ * down, all depots are paused together.  The functions that report the end of a
+ * request to the scheduler also report it to the detector.
  *
  * Every function is called with engine.lock held.
  */
@@ -19,36 +19,40 @@ struct xd_engine;
 struct xd_lane;
 
 struct xd_outage {
-    bool is_down; /* was said: since down_at */
+    bool is_down; /* an outage was logged and has not ended */
     xd_usec down_at;
     struct xd_routes routes;
-    size_t ping_next; /* the depot to be pinged when in doubt */
+    size_t ping_next; /* index of the depot to ping next when in doubt */
 };
 
-/* Before the first request, and again with each scheduler: what was learnt of
- * the line is kept.  Errors: NOMEM. */
+/* Creates the detector before the first request.  Call it again when the
+ * scheduler is replaced; then the detector is kept.  Errors: NOMEM. */
 int xd_outage_start_locked(struct xd_engine *e);
 
-/* Whether it was the line that a request failed with: it may be made again at
- * *retry_at.  `all_were_asked`: no depot is left that has not been asked. */
+/* Returns true if the request on `lane` failed because of the network, not the
+ * depot.  It may be repeated at *retry_at.  `all_were_asked` means that every
+ * depot has been tried. */
 bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
                              bool all_were_asked, xd_usec now,
                              xd_usec *retry_at);
 
-/* Whether something new is to be decided: a route has appeared.  Cheap enough
- * for every turn of a worker. */
+/* Returns true if a new route appeared during an outage, so that decisions are
+ * due.  Cheap enough for every iteration of a worker. */
 bool xd_outage_look_locked(struct xd_engine *e);
 
-/* Before decisions: see to routes, and log whether the line is up or down. */
+/* Call it before decisions.  Checks for new routes and logs the beginning and
+ * the end of an outage. */
 void xd_outage_begin_locked(struct xd_engine *e, xd_usec now);
 
-/* It is in doubt: ping some of the depots that nothing is asked of. */
+/* Pings some idle depots, because the detector is not sure that the network is
+ * up. */
 void xd_outage_doubt_locked(struct xd_engine *e);
 
-/* It is lost: no depot has answered for so long. */
+/* Fails the download, because no depot has answered for `silent`. */
 void xd_outage_lose_locked(struct xd_engine *e, xd_usec silent);
 
-/* The moment, at most `until`, at which routes are looked at again. */
+/* Returns `until`, or the time of the next check for new routes if that is
+ * earlier. */
 xd_usec xd_outage_until_locked(const struct xd_engine *e, xd_usec now,
                                xd_usec until);
 

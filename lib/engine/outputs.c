@@ -4,16 +4,24 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
+#include "os/disk.h"
 #include "transfer/registry.h"
 
-/* Larger than memory, which /tmp often is not. */
+/* /tmp is often in memory */
 #define SPOOL "/var/tmp"
+
+const char *xd_output_spool(const struct xd_options *o)
+{
+    return o->spool ? o->spool : SPOOL;
+}
 
 /* ---- one file ---- */
 
-/* A copy of a file of this machine is never more readable than that was. */
+/* Returns true if the download copies local files.  The output is then made
+ * private, because no more users may read it than the original. */
 static bool copies_files(const struct xd_engine *e)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
@@ -29,9 +37,13 @@ static int open_file(struct xd_engine *e, struct xd_sink **out,
     int rc = xd_file_sink_new(out, e->dest.path, e->dest.path_given,
                               e->options.force, err);
 
-    if (rc == 0 && copies_files(e))
+    if (rc < 0)
+        return rc;
+    if (copies_files(e))
         xd_file_sink_keep_private(*out);
-    return rc;
+    if (!e->options.no_final_check)
+        xd_file_sink_watch(*out);
+    return 0;
 }
 
 static int check_unread(const struct xd_options *o, struct xd_error *err)
@@ -82,7 +94,7 @@ const struct xd_output_traits xd_output_set = {
 
 /* ---- readers ---- */
 
-/* What no reader wants any more is dropped. */
+/* Opens a sink that drops bytes when no reader wants them any more. */
 static int open_windows(struct xd_engine *e, struct xd_sink **out,
                         struct xd_error *err)
 {
@@ -93,10 +105,9 @@ static int open_windows(struct xd_engine *e, struct xd_sink **out,
     return xd_bounded_sink_new(out, &e->readers.store, spool, err);
 }
 
-static bool is_bounded(const struct xd_options *o, const char *path)
+static void bound_pipe(struct xd_engine *e)
 {
-    (void)o, (void)path;
-    return true;
+    e->dest.is_bounded = true;
 }
 
 const struct xd_output_traits xd_output_pipe = {
@@ -104,28 +115,74 @@ const struct xd_output_traits xd_output_pipe = {
     .is_read_once = true,
     .reader_rate = XD_LOOKAHEAD_PIPE_RATE,
     .check = check_unread,
-    .is_bounded = is_bounded,
+    .bound = bound_pipe,
     .open = open_windows,
     .begin_locked = xd_pipe_start_locked};
 
-static bool is_in_memory(const struct xd_options *o, const char *path)
+/* A file of unknown size is not expected to fit if less than this is free. */
+#define ROOM_FOR_UNKNOWN ((uint64_t)256 << 20)
+
+/* If the spool is small, windows take at most 1 / WINDOWS_PART of it.  The rest
+ * is for the bytes that readers keep at their position before a seek, and for
+ * requests that write a little ahead. */
+#define WINDOWS_PART 4
+
+/* Returns the number of free bytes in the spool; UINT64_MAX if it is
+ * unknown. */
+static uint64_t room_in_spool(const struct xd_options *o)
 {
-    return !path && o->spool && strcmp(o->spool, "none") == 0;
+    struct xd_text inside = {.s = NULL};
+    uint64_t disk, room = UINT64_MAX;
+
+    xd_text_addf(&inside, "%s/x", xd_output_spool(o));
+    if (inside.failed || !xd_disk_room(inside.s, &disk, &room))
+        room = UINT64_MAX;
+    xd_text_fini(&inside);
+    return room;
+}
+
+/* Decides how much of the file is kept.  If it does not fit into the spool,
+ * only the windows of readers are kept there, as in memory. */
+static void bound_source(struct xd_engine *e)
+{
+    struct xd_options *o = &e->options;
+    const uint64_t size = e->depots.size;
+    uint64_t room;
+
+    if (o->keep)
+        return;
+    if (o->spool && strcmp(o->spool, "none") == 0) {
+        e->dest.is_bounded = true;
+        return;
+    }
+    room = room_in_spool(o);
+    if (room >= (size == XD_SIZE_UNKNOWN ? ROOM_FOR_UNKNOWN : size))
+        return;
+    e->dest.is_bounded = true;
+    if (o->lookahead > room / WINDOWS_PART || o->lookahead_time > 0) {
+        o->lookahead = room / WINDOWS_PART;
+        o->lookahead_time = 0;
+    }
+    xd_engine_log_locked(e, XD_LOG_INFO,
+                         "%s has only %llu MiB free: what readers have left "
+                         "behind is discarded, and fetched again after a seek",
+                         xd_output_spool(o), (unsigned long long)(room >> 20));
 }
 
 static int open_source(struct xd_engine *e, struct xd_sink **out,
                        struct xd_error *err)
 {
-    const char *spool = e->options.spool;
-
     if (e->dest.path)
         return open_file(e, out, err);
-    if (xd_engine_is_bounded(e))
-        return open_windows(e, out, err);
-    return xd_spool_sink_new(out, spool ? spool : SPOOL, err);
+    if (!xd_engine_is_bounded(e))
+        return xd_spool_sink_new(out, xd_output_spool(&e->options), err);
+    if (!e->options.spool)
+        return xd_bounded_sink_new(out, &e->readers.store, SPOOL, err);
+    return open_windows(e, out, err);
 }
 
-/* Each reader may have a socket. */
+/* Reserves as many descriptors for readers as for depots, because each reader
+ * may have a socket. */
 static unsigned descriptors_of_readers(unsigned for_depots)
 {
     return for_depots;
@@ -146,6 +203,6 @@ const struct xd_output_traits xd_output_source = {
     .check = check_read,
     .has_readers = true,
     .reader_rate = XD_LOOKAHEAD_ASSUMED_RATE,
-    .is_bounded = is_in_memory,
+    .bound = bound_source,
     .descriptors = descriptors_of_readers,
     .open = open_source};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The outputs: where the bytes of a download go, and what follows from that.
+ * The kinds of output: where the bytes of a download go.
  *
- * Each is one row, which the public function that makes the download chooses.
- * Nothing asks which row it is: other files ask for the property that they
- * mean, and what an output does itself are the functions of its row.
+ * Each is a row of traits, chosen by the public function that creates the
+ * download.  Other files never compare rows: they test the trait that they
+ * depend on.  The functions in a row do what is special about that output.
  */
 #ifndef XD_ENGINE_OUTPUTS_H
 #define XD_ENGINE_OUTPUTS_H
@@ -18,42 +18,50 @@ struct xd_options;
 struct xd_sink;
 
 struct xd_output_traits {
-    /* No byte of it can be seen before all of it is proved. */
+    /* No byte can be seen before the whole file is verified. */
     bool is_seen_at_end;
 
-    /* Many files lie one behind the other in its line of bytes: what fails, or
-     * is wrong, or has no hash, is one of them, and not all (set.h). */
+    /* Many files are concatenated to one sequence of bytes (set.h).  A failure,
+     * or a hash that is wrong or missing, concerns one of them, not all. */
     bool has_many_files;
 
-    /* Its bytes are read while it arrives: what is fetched follows readers. */
+    /* Bytes are read while the file arrives, so the scheduler follows the
+     * readers. */
     bool has_readers;
 
-    /* The reader is one, which begins at the beginning, takes the hash of the
-     * whole, and passes on what it reads: that has left, and does not come
-     * again (readers/pipe.h). */
+    /* There is a single reader, which starts at byte 0, hashes the whole file
+     * and passes on what it reads.  These bytes cannot be taken back, and are
+     * not read again (readers/pipe.h). */
     bool is_read_once;
 
-    /* Bytes per second, as long as no player has reported its rate. */
+    /* assumed rate in bytes per second until a player reports its own */
     uint64_t reader_rate;
 
-    /* What of the options has no meaning for it.  NULL: nothing.
+    /* Rejects options that make no sense for this output.  NULL: accepts all.
      * Errors: INVAL. */
     int (*check)(const struct xd_options *o, struct xd_error *err);
 
-    /* Whether what no reader wants any more is dropped.  NULL: it is not. */
-    bool (*is_bounded)(const struct xd_options *o, const char *path);
+    /* Sets dest.is_bounded if bytes are dropped after the last reader has
+     * passed them.  It may also reduce the lookahead.  NULL: all bytes are
+     * kept. */
+    void (*bound)(struct xd_engine *e);
 
-    /* How many descriptors it needs beside those for depots.  NULL: none worth
-     * counting. */
+    /* Returns the number of descriptors that the output needs if depots need
+     * `for_depots`.  NULL: the output needs so few that they are not
+     * counted. */
     unsigned (*descriptors)(unsigned for_depots);
 
-    /* Where bytes are stored.  Without the lock.  Blocks: on the disk. */
+    /* Opens the sink that stores the bytes; *out belongs to the caller.  Called
+     * without the lock.  Blocks: on the disk. */
     int (*open)(struct xd_engine *e, struct xd_sink **out,
                 struct xd_error *err);
 
-    /* It is open, and nothing was fetched.  NULL: there is nothing to do. */
+    /* Called after open(), before anything is fetched.  May be NULL. */
     int (*begin_locked)(struct xd_engine *e, struct xd_error *err);
 };
+
+/* Returns the folder for temporary files without a name. */
+const char *xd_output_spool(const struct xd_options *o);
 
 extern const struct xd_output_traits xd_output_file;
 extern const struct xd_output_traits xd_output_set;

@@ -28,7 +28,8 @@ static void count_refusal_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_report_refused_locked(e, depot, &error);
 }
 
-/* A depot that is silent while the line is down may be as good as any. */
+/* Ignores silence during an outage: a depot that does not answer then may be as
+ * good as any other. */
 static enum xd_ping_result judge_locked(const struct xd_engine *e,
                                         enum xd_ping_result result)
 {
@@ -71,10 +72,12 @@ static void answered(void *user, const struct xd_ping *pings, size_t n)
     xd_engine_unlock(e);
 }
 
-/* Without a thread or memory for it the depot is opened as it is. */
+/* Starts a ping.  If no thread or memory is available, the depot is used
+ * without one. */
 static void ask_locked(struct xd_engine *e, struct xd_depot *depot)
 {
-    if (depot->is_pinged) /* for the size probe, and now for the scheduler */
+    if (depot->is_pinged) /* the size probe has started this ping, and its
+                             result also serves the scheduler */
         return;
     if (!e->pings.pinger)
         xd_pinger_new(&e->pings.pinger, &e->options.net, e->context, answered,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How near depots in reserve are, before they are asked for bytes: what the
- * scheduler, or the size probe, orders by PING is carried out by a pinger,
- * whose thread begins with the first of them.
+ * Measures the round-trip time of depots in reserve before anything is
+ * requested from them.  The scheduler or the size probe orders a ping with the
+ * action PING.  A pinger, whose thread starts with the first ping, sends it.
  */
 #ifndef XD_ENGINE_PINGS_H
 #define XD_ENGINE_PINGS_H
@@ -15,24 +15,26 @@ struct xd_engine;
 struct xd_pinger;
 
 struct xd_pings {
-    /* Constant after new(). */
-    unsigned max; /* at a time; 0: there are no descriptors for any */
+    /* constant after new() */
+    unsigned max; /* maximum number of pings at a time; 0 if no descriptors are
+                     left for them */
 
-    /* Guarded by lock. */
-    struct xd_pinger *pinger; /* NULL: nothing was pinged yet */
+    /* guarded by lock */
+    struct xd_pinger *pinger; /* NULL before the first ping */
 };
 
-/* Ping the depot; the scheduler, or the size probe, learns the outcome. */
+/* Pings the depot and reports the result to the scheduler or the size probe. */
 void xd_pings_ask_locked(struct xd_engine *e, struct xd_depot *depot);
 
-/* Ping the depot, whose answer tells the line alone that it is up. */
+/* Pings the depot only to learn whether the network is up. */
 void xd_pings_ask_of_line_locked(struct xd_engine *e, struct xd_depot *depot);
 
-/* A request showed how near the depot is, or that it refuses connections. */
+/* Stores the round-trip time that a request has shown, or that its connection
+ * was refused. */
 void xd_pings_note_locked(struct xd_depot *depot, enum xd_ping_result result,
                           xd_usec round_trip);
 
-/* What is known already is reported to a new scheduler; 0 or NOMEM. */
+/* Reports all known results to a new scheduler.  Returns 0 or NOMEM. */
 int xd_pings_report_known_locked(struct xd_engine *e);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include "base/alloc.h"
 
-/* A program that takes its records now and then needs no more than the first. */
+/* Number of records kept at first and at most: enough for a program that takes
+ * them regularly. */
 #define CAPACITY_FIRST 64
 #define CAPACITY_MOST 4096
 
@@ -23,7 +24,7 @@ void xd_records_fini(struct xd_records *r)
     *r = (struct xd_records){0};
 }
 
-/* Twice the room, unless that is too much or there is no memory. */
+/* Doubles the capacity, unless it is at its maximum or memory is short. */
 static void grow(struct xd_records *r)
 {
     struct xd_fetch_record *ring;

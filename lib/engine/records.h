@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded queue of fetch records.  When it is full the oldest is lost, and
- * counted: a program that does not read them never makes a download wait.
+ * A bounded queue of fetch records.  When it is full, the oldest record is
+ * dropped and counted, so a program that does not read records never delays a
+ * download.
+ *
  * Not thread-safe: guarded by engine.lock.
  */
 #ifndef XD_ENGINE_RECORDS_H
@@ -12,7 +14,7 @@
 #include <xdownload/download.h>
 
 struct xd_records {
-    struct xd_fetch_record *ring; /* NULL: they are not wanted */
+    struct xd_fetch_record *ring; /* NULL if records are not wanted */
     size_t first, n, capacity;
     uint64_t lost;
 };

@@ -27,8 +27,9 @@ static int64_t older(int64_t a, int64_t b)
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/* Of bytes that a repair has put in the place of wrong ones it is not known which
- * depot delivered them: one that has answered, and has not failed. */
+/* Returns true if the depot may have delivered bytes of `range`.  It is unknown
+ * which depot sent bytes that a repair replaced, so every depot that has not
+ * failed counts. */
 static bool has_bytes_of_locked(const struct xd_engine *e,
                                 const struct xd_depot *depot,
                                 struct xd_range range)
@@ -37,7 +38,8 @@ static bool has_bytes_of_locked(const struct xd_engine *e,
            (e->repair.exchanged.n > 0 && depot->state != XD_DEPOT_FAILED);
 }
 
-/* What one depot states of the objects that `range` has its bytes of. */
+/* Returns the time that the depot states for the objects with bytes of
+ * `range`. */
 static int64_t stated_by_locked(const struct xd_engine *e,
                                 const struct xd_depot *depot,
                                 struct xd_range range)
@@ -77,8 +79,8 @@ int64_t xd_remote_time_locked(struct xd_engine *e)
     return oldest;
 }
 
-/* A set has too many sources to look at all for each file; of one file a depot
- * has one, as a rule. */
+/* Returns the time for a file of a set.  Examines one source per depot, because
+ * a set has too many sources to examine all of them for each file. */
 static int64_t time_of_place_locked(const struct xd_engine *e,
                                     struct xd_range place)
 {

@@ -16,9 +16,13 @@
 #include "engine/outage.h"
 #include "engine/pings.h"
 #include "engine/source.h"
+#include "engine/worker.h"
+#include "engine/trust/fetched_version.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/growing.h"
 #include "engine/trust/relayed.h"
 #include "engine/trust/validators.h"
+#include "manifest/format.h"
 
 static void record_locked(struct xd_engine *e, const struct xd_depot *depot,
                           const struct xd_lane *lane, xd_usec now)
@@ -63,72 +67,110 @@ static void free_lane_locked(struct xd_depot *depot, struct xd_lane *lane,
         depot->state = XD_DEPOT_IDLE;
 }
 
-/* The depot does not hold what `source` holds, unless another of its sources
- * does. */
-static void lose_locked(struct xd_engine *e, struct xd_depot *depot,
-                        struct xd_depot_source *source,
-                        const struct xd_error *why)
-{
-    unsigned number = depot->number;
-    struct xd_range rest = source->range;
-    struct xd_rangeset held;
-
-    if (source->is_gone)
-        return; /* another lane has said so */
-    xd_depot_lose_source(depot, source, why);
-    if (xd_depot_holds(depot, rest, &held) < 0) {
-        xd_engine_fail_nomem_locked(e);
-        return;
-    }
-    if (depot->n_left == 0) {
-        xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
-        xd_report_banned_locked(e, number);
-        rest.begin = rest.end;
-    }
-    while (!xd_range_is_empty(rest)) {
-        struct xd_range gap = xd_rangeset_next_gap(&held, rest);
-
-        if (!xd_range_is_empty(gap))
-            xd_report_lost_locked(e, number, gap);
-        rest.begin = gap.end;
-    }
-    xd_rangeset_fini(&held);
-    xd_coded_source_lost_locked(e, depot, source);
-}
-
-/* Whether another attempt would be in vain. */
+/* Returns true if repeating the request would be useless. */
 static bool is_final(enum xd_verdict verdict)
 {
     return verdict == XD_VERDICT_AGAIN ? !XD_DEFENDS("another-attempt")
                                        : XD_DEFENDS("refusals");
 }
 
-/* A depot that refuses a range, and never sent one, may send the whole
- * object. */
-static bool may_give_whole_locked(const struct xd_lane *lane)
-{
-    return lane->outcome.verdict == XD_VERDICT_REFUSED_RANGE && lane->source &&
-           !lane->source->has_answered;
-}
-
-/* A cache that does not send the range that was asked for sends nothing that is of
- * use. */
+/* Returns true if the source is a mesh node.  A cache that does not send the
+ * requested range is useless. */
 static bool is_of_node(const struct xd_lane *lane)
 {
     return lane->source && lane->source->is_of_node;
 }
 
-/* A list of URLs gives no size: depots have stated it. */
+/* Returns true if the server refused with a status that seems to be about the
+ * object or its range. */
+static bool is_refused_by_status(const struct xd_outcome *outcome)
+{
+    return outcome->is_denied && (outcome->verdict == XD_VERDICT_GONE ||
+                                  outcome->verdict == XD_VERDICT_REFUSED_RANGE);
+}
+
+/* Returns true if another request for the object is in flight. */
+static bool has_company_locked(const struct xd_depot *depot,
+                               const struct xd_lane *lane)
+{
+    const struct xd_worker *w = depot->worker;
+
+    for (unsigned i = 0; w && i < w->n_lanes; i++)
+        if (&w->lanes[i] != lane && w->lanes[i].source == lane->source &&
+            w->lanes[i].state == LANE_RUNNING)
+            return true;
+    return false;
+}
+
+/* Returns true if the depot has sent no byte of the object, and answers each
+ * request with an error of the server. */
+static bool fails_always(const struct xd_depot *depot,
+                         const struct xd_lane *lane)
+{
+    return lane->outcome.verdict == XD_VERDICT_AGAIN &&
+           lane->outcome.is_denied && depot->failures > 2 &&
+           !lane->source->has_answered && !has_company_locked(depot, lane);
+}
+
+/* Returns true if no other depot has the bytes and this depot has no other
+ * object. */
+static bool is_alone_locked(const struct xd_engine *e,
+                            const struct xd_depot *depot)
+{
+    return depot->n_left == 1 &&
+           (e->session.sched
+                ? xd_sched_is_only_holder(e->session.sched, depot->number)
+                : e->depots.n == 1);
+}
+
+/* Returns true if a depot that refused a range may send the whole object.  A
+ * depot that is needed is asked for the whole object before it is given up,
+ * whatever its status was. */
+static bool may_give_whole_locked(const struct xd_engine *e,
+                                  const struct xd_depot *depot,
+                                  const struct xd_lane *lane)
+{
+    const struct xd_outcome *outcome = &lane->outcome;
+
+    if (!lane->source || lane->asks_whole || is_of_node(lane))
+        return false;
+    if (outcome->verdict == XD_VERDICT_REFUSED_RANGE &&
+        !lane->source->has_answered)
+        return true;
+    if (depot->first_byte == XD_NEVER
+            ? !is_refused_by_status(outcome) && !fails_always(depot, lane)
+            : !is_refused_by_status(outcome) || !lane->source->has_answered)
+        return false;
+    return is_alone_locked(e, depot);
+}
+
+/* Treats a refusal as temporary if the object has sent bytes and other requests
+ * for it are running.  The object is not missing; there are too many requests
+ * for it. */
+static void excuse_object_locked(const struct xd_depot *depot,
+                                 struct xd_lane *lane)
+{
+    if (!lane->source || is_of_node(lane) || !lane->source->has_answered ||
+        !is_refused_by_status(&lane->outcome) ||
+        !has_company_locked(depot, lane))
+        return;
+    lane->outcome.verdict = XD_VERDICT_AGAIN;
+    lane->outcome.is_refusal = true;
+}
+
+/* Returns true if the size in the response differs from the size that depots
+ * stated, for a list of URLs.  Other manifests state the size themselves. */
 static bool has_stated_another_size(const struct xd_engine *e,
                                     const struct xd_lane *lane)
 {
     return !is_of_node(lane) && lane->outcome.verdict == XD_VERDICT_DIFFERENT &&
            lane->outcome.object_size != XD_SIZE_UNKNOWN &&
            !xd_verify_decides(e, lane->range) &&
-           strcmp(xd_manifest_format(e->depots.manifest), "urls") == 0;
+           strcmp(xd_manifest_format(e->depots.manifest), XD_FORMAT_URLS) == 0;
 }
 
-/* One object of several is not there, which says nothing of the others. */
+/* Returns true if one of several objects is missing, which says nothing about
+ * the others. */
 static bool lacks_one_locked(const struct xd_depot *depot,
                              const struct xd_lane *lane)
 {
@@ -136,20 +178,25 @@ static bool lacks_one_locked(const struct xd_depot *depot,
            depot->n_left > (lane->source->is_gone ? 0 : 1);
 }
 
-/* An answer that does not fit a provisional place says nothing against the file,
- * nor against its depot. */
-static bool leaves_set_locked(struct xd_engine *e, const struct xd_lane *lane)
+/* Returns true if the file leaves the set: the response does not fit its
+ * provisional place, or the file has grown before its download began.  This is
+ * neither an error of the file nor of the depot. */
+static bool leaves_set_locked(struct xd_engine *e, const struct xd_depot *depot,
+                              const struct xd_lane *lane)
 {
     const enum xd_verdict verdict = lane->outcome.verdict;
+    const bool does_not_fit =
+        lane->is_unsized &&
+        (verdict == XD_VERDICT_DIFFERENT || verdict == XD_VERDICT_CHANGED);
 
-    if (!lane->is_unsized ||
-        (verdict != XD_VERDICT_DIFFERENT && verdict != XD_VERDICT_CHANGED))
+    if (!does_not_fit && !(e->dest.output->has_many_files &&
+                           xd_growing_has_none_locked(e, depot, lane)))
         return false;
     xd_set_leave_locked(e, lane->range.begin, lane->longer);
     return true;
 }
 
-/* A node has another version of the file. */
+/* Returns true if a mesh node has another version of the file. */
 static bool is_other_version(const struct xd_lane *lane)
 {
     const enum xd_verdict verdict = lane->outcome.verdict;
@@ -169,23 +216,26 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
         .is_unanswered =
             outcome->is_unanswered || outcome->error.os_errno == ECONNREFUSED,
         .range = {lane->range.begin, lane->in.flushed}};
+    const bool gives_whole = may_give_whole_locked(e, depot, lane);
 
     if (outcome->retry_after > 0)
         event.retry_at = now + outcome->retry_after;
-    if (lacks_one_locked(depot, lane) || leaves_set_locked(e, lane))
+    /* a failure could end the download before the whole object is requested */
+    if ((gives_whole && outcome->verdict == XD_VERDICT_GONE) ||
+        lacks_one_locked(depot, lane) || leaves_set_locked(e, depot, lane))
         event.kind = XD_EV_CANCELED;
     xd_report_event_locked(e, event);
     if (is_other_version(lane))
         xd_relayed_distrust_locked(e, depot->node);
     if (xd_validators_have_changed_locked(lane) &&
         e->dest.output->has_many_files && lane->source) {
-        lose_locked(e, depot, lane->source, &outcome->error);
+        xd_coded_lose_source_locked(e, depot, lane->source, &outcome->error);
         xd_depot_note_failure(depot, &outcome->error);
     } else if (xd_validators_have_changed_locked(lane)) {
         xd_blame_ban_locked(e, depot->number, &outcome->error);
         depot->answers_differ = depot->is_banned;
-    } else if (!is_of_node(lane) && (outcome->verdict == XD_VERDICT_NO_RANGES ||
-                                     may_give_whole_locked(lane))) {
+    } else if (!is_of_node(lane) &&
+               (outcome->verdict == XD_VERDICT_NO_RANGES || gives_whole)) {
         depot->knows_no_ranges = true;
         depot->sends_wrong_ranges = outcome->is_wrong_range;
         xd_report_event_locked(
@@ -194,13 +244,13 @@ static void report_failed_locked(struct xd_engine *e, struct xd_depot *depot,
                                     .depot = depot->number,
                                     .is_last_resort = outcome->is_wrong_range});
     } else if (is_final(outcome->verdict) && lane->source) {
-        lose_locked(e, depot, lane->source, &outcome->error);
+        xd_coded_lose_source_locked(e, depot, lane->source, &outcome->error);
         depot->answers_differ = has_stated_another_size(e, lane);
     }
 }
 
-/* Bytes were reported when they were received; those that were not written are
- * missing. */
+/* Reports bytes as missing if they were reported as received but not
+ * written. */
 static void reject_unwritten_locked(struct xd_engine *e,
                                     const struct xd_lane *lane)
 {
@@ -216,8 +266,8 @@ static void reject_unwritten_locked(struct xd_engine *e,
     }
 }
 
-/* What came of a file of unknown size ends where that does, unless the request
- * was for less. */
+/* Sets the size of a file of unknown size to the number of bytes received,
+ * unless only a part was requested. */
 static void end_unsized_locked(struct xd_engine *e, const struct xd_lane *lane)
 {
     const uint64_t end = lane->in.flushed;
@@ -235,12 +285,13 @@ static void end_unsized_locked(struct xd_engine *e, const struct xd_lane *lane)
     xd_report_event_locked(e, event);
 }
 
-/* When a depot is asked again that could not be asked for want of
- * descriptors; others give theirs back within moments, or not for long. */
+/* Delay before another attempt if no descriptors are left.  Other threads
+ * usually close some within moments. */
 #define LOCAL_RETRY XD_SECOND
 
-/* The line was down, or another node is to blame: it is as if it had not been asked,
- * until *out_retry_at. */
+/* Returns true if the network was down, or if another mesh node is to blame.
+ * The request then counts as never made, and the depot can be used again at
+ * *out_retry_at. */
 static bool is_excused_locked(struct xd_engine *e, struct xd_depot *depot,
                               struct xd_lane *lane, xd_usec now,
                               xd_usec *out_retry_at)
@@ -266,9 +317,9 @@ static void end_failed_locked(struct xd_engine *e, struct xd_depot *depot,
         xd_report_event_locked(e, event);
         return;
     }
-    /* Without a source, another lane has said why. */
+    /* if the source is gone, another lane has reported the reason */
     if (lane->source && !xd_validators_have_changed_locked(lane) &&
-        !leaves_set_locked(e, lane))
+        !leaves_set_locked(e, depot, lane))
         xd_report_failure_locked(e, depot, &lane->outcome);
     report_failed_locked(e, depot, lane, now);
 }
@@ -322,32 +373,32 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
-/* It did not tell the size; it may later, or under another of its URLs. */
+/* Reports that the depot did not state the size.  It may do so later, or at
+ * another of its URLs. */
 static void report_probe_failed_locked(struct xd_engine *e,
                                        struct xd_depot *depot,
                                        struct xd_lane *lane, xd_usec now)
 {
     unsigned number = depot->number;
     const struct xd_outcome *outcome = &lane->outcome;
-    xd_usec retry_at = 0;
 
     xd_report_failure_locked(e, depot, outcome);
     if (outcome->is_refusal && outcome->error.os_errno == ECONNREFUSED)
         xd_pings_note_locked(depot, XD_PING_REFUSED, 0);
-    if (may_give_whole_locked(lane))
+    if (may_give_whole_locked(e, depot, lane))
         depot->knows_no_ranges = true;
     else if (outcome->verdict != XD_VERDICT_AGAIN &&
              outcome->verdict != XD_VERDICT_LOCAL && lane->source)
         xd_depot_drop_source(depot, lane->source);
-    if (outcome->retry_after > 0)
-        retry_at = now + outcome->retry_after;
     if (xd_depot_source(depot, lane->range))
-        xd_size_probe_retry(e->session.size_probe, number, now, retry_at);
+        xd_size_probe_retry(e->session.size_probe, number,
+                            now + outcome->retry_after);
     else
         xd_size_probe_failed(e->session.size_probe, number);
 }
 
-/* As in a scheduler, it counts as a failure when patience is at its end. */
+/* Reports that the size is not known yet.  As in the scheduler, this counts as
+ * a failure once `patience` has elapsed. */
 static void report_probe_postponed_locked(struct xd_engine *e,
                                           struct xd_depot *depot,
                                           struct xd_lane *lane, xd_usec now)
@@ -359,10 +410,11 @@ static void report_probe_postponed_locked(struct xd_engine *e,
                                 now + LOCAL_RETRY);
 }
 
-/* Whether the line has failed, or stopped the request: the depot is asked
- * again. */
-static bool is_of_line_locked(struct xd_engine *e, const struct xd_depot *depot,
-                              const struct xd_lane *lane, xd_usec now)
+/* Returns true if the network, not the depot, ended the request.  The depot is
+ * then asked again. */
+static bool is_network_failure_locked(struct xd_engine *e,
+                                      const struct xd_depot *depot,
+                                      const struct xd_lane *lane, xd_usec now)
 {
     enum xd_verdict verdict = lane->outcome.verdict;
     bool is_stopped = verdict == XD_VERDICT_STOPPED;
@@ -386,14 +438,15 @@ static bool is_of_line_locked(struct xd_engine *e, const struct xd_depot *depot,
     return true;
 }
 
-/* What a depot's answer to the first byte says of the size. */
+/* Reports to the size probe what the response to a request for the first byte
+ * says about the size. */
 static void report_probe_locked(struct xd_engine *e, struct xd_depot *depot,
                                 struct xd_lane *lane, xd_usec now)
 {
     const struct xd_outcome *outcome = &lane->outcome;
     uint64_t size = outcome->object_size;
 
-    if (is_of_line_locked(e, depot, lane, now))
+    if (is_network_failure_locked(e, depot, lane, now))
         return;
     switch (outcome->verdict) {
     case XD_VERDICT_OK:
@@ -404,16 +457,17 @@ static void report_probe_locked(struct xd_engine *e, struct xd_depot *depot,
         depot->sends_wrong_ranges = outcome->is_wrong_range;
         if (!lane->may_be_page)
             break;
-        /* The size of a page is not that of the file: asked for the whole it
-         * sends the bytes that tell. */
+        /* The size of a web page is not the size of the file.  A request for
+         * the whole object will show the bytes. */
         xd_size_probe_postponed(e->session.size_probe, depot->number, now);
         return;
-    case XD_VERDICT_DIFFERENT: /* an empty object has no first byte */
+    case XD_VERDICT_DIFFERENT: /* for example an empty object, which has no
+                                  first byte */
         if (size != XD_SIZE_UNKNOWN)
             break;
         report_probe_failed_locked(e, depot, lane, now);
         return;
-    case XD_VERDICT_STOPPED: /* the others' answers suffice */
+    case XD_VERDICT_STOPPED: /* the size has become known */
         return;
     case XD_VERDICT_LOCAL:
         report_probe_postponed_locked(e, depot, lane, now);
@@ -427,15 +481,16 @@ static void report_probe_locked(struct xd_engine *e, struct xd_depot *depot,
     }
     depot->has_stated_size = true;
     depot->stated_size = size;
-    /* A new connection takes as long as the answer does. */
+    /* A new connection takes about as long as a response. */
     if (depot->first_byte != XD_NEVER)
         xd_pings_note_locked(depot, XD_PING_ANSWERED, depot->first_byte / 2);
     xd_size_probe_answered(e->session.size_probe, depot->number, now, size);
 }
 
-/* Where one request has had all of a file, none follows: of 100 000 short files the
- * URLs would be 20 MB. */
-static bool leads_on(const struct xd_lane *lane)
+/* Returns true if later requests need the redirect target.  A file that one
+ * request has fetched needs none.  For 100,000 short files the URLs would take
+ * 20 MB. */
+static bool needs_final_url(const struct xd_lane *lane)
 {
     return lane->source && lane->final_url &&
            lane->outcome.verdict == XD_VERDICT_OK &&
@@ -454,9 +509,22 @@ static void keep_final_url_locked(struct xd_lane *lane)
     lane->final_url = NULL;
 }
 
-/* A redirect costs a round trip, so it is followed once; but where it led to
- * may be good for a while only (a signed URL), and then the manifest's URL is
- * asked again: the depot has not failed for that. */
+/* Returns true if the redirect of the source may lead to another mirror next
+ * time.  So a source that has sent bytes before is not given up because one
+ * mirror lacks something. */
+static bool may_lead_elsewhere(const struct xd_lane *lane)
+{
+    const enum xd_verdict verdict = lane->outcome.verdict;
+
+    return lane->outcome.is_of_redirect && lane->source->has_answered &&
+           !is_of_node(lane) && lane->first_byte == XD_NEVER &&
+           (verdict == XD_VERDICT_GONE || verdict == XD_VERDICT_DIFFERENT ||
+            verdict == XD_VERDICT_REFUSED_RANGE);
+}
+
+/* Remembers the target of a redirect, which saves a round trip for each later
+ * request.  A target may expire, as signed URLs do.  Then the URL of the
+ * manifest is requested again, and the depot has not failed. */
 static void learn_url_locked(struct xd_lane *lane)
 {
     struct xd_depot_source *source = lane->source;
@@ -468,27 +536,57 @@ static void learn_url_locked(struct xd_lane *lane)
         source->final_url_fails = true;
         if (*verdict != XD_VERDICT_AGAIN)
             *verdict = XD_VERDICT_STOPPED;
+    } else if (source && may_lead_elsewhere(lane)) {
+        *verdict = XD_VERDICT_AGAIN;
     }
-    if (leads_on(lane))
+    if (needs_final_url(lane))
         keep_final_url_locked(lane);
     xd_free(lane->final_url);
     lane->final_url = NULL;
 }
 
-/* Of 100 000 files of a set what answers said of each would be 15 MB. */
+void xd_request_forget_answers_locked(const struct xd_depot *depot,
+                                      struct xd_depot_source *source)
+{
+    const struct xd_worker *w = depot->worker;
+
+    for (unsigned i = 0; w && i < w->n_lanes; i++)
+        if (w->lanes[i].state == LANE_RUNNING && w->lanes[i].source == source)
+            return;
+    xd_source_forget(source);
+}
+
+/* Releases the facts from responses about a complete file of a set.  For
+ * 100,000 files they would take 15 MB. */
 static void forget_answers_locked(const struct xd_engine *e,
-                                  const struct xd_worker *w,
+                                  const struct xd_depot *depot,
                                   const struct xd_lane *lane)
 {
     struct xd_depot_source *s = lane->source;
 
-    if (!e->dest.output->has_many_files || !s || !s->facts ||
-        !xd_ledger_has(&e->ledger, XD_BYTES_DONE, s->range))
+    if (e->dest.output->has_many_files && s && s->facts &&
+        xd_ledger_has(&e->ledger, XD_BYTES_DONE, s->range) &&
+        !xd_fetched_version_needs(e, s))
+        xd_request_forget_answers_locked(depot, s);
+}
+
+/* Records the failure of a depot after all bytes have arrived, which happens in
+ * short downloads.  It only lets the user see which mirrors are useless. */
+static void note_late_failure_locked(struct xd_engine *e,
+                                     struct xd_depot *depot,
+                                     const struct xd_lane *lane)
+{
+    const struct xd_outcome *outcome = &lane->outcome;
+    const bool is_gone = outcome->verdict == XD_VERDICT_GONE;
+    const bool has_refused = outcome->verdict == XD_VERDICT_AGAIN &&
+                             !outcome->is_unanswered &&
+                             outcome->error.code == XD_E_NET;
+
+    if (!is_gone && !has_refused)
         return;
-    for (unsigned i = 0; i < w->n_lanes; i++)
-        if (w->lanes[i].state == LANE_RUNNING && w->lanes[i].source == s)
-            return;
-    xd_source_forget(s);
+    xd_report_failure_locked(e, depot, outcome);
+    if (is_gone && !lacks_one_locked(depot, lane))
+        xd_depots_set_state(&e->depots, depot, XD_DEPOT_FAILED);
 }
 
 void xd_request_ended_locked(struct xd_engine *e, struct xd_depot *depot,
@@ -497,18 +595,21 @@ void xd_request_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_usec now = xd_now();
 
     learn_url_locked(lane);
+    excuse_object_locked(depot, lane);
     record_locked(e, depot, lane, now);
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->session.size_probe)
         depot->blocks++;
     free_lane_locked(depot, lane, now);
-    if (lane->outcome.error.code == XD_E_NOMEM) /* no depot's failure */
+    if (lane->outcome.error.code == XD_E_NOMEM) /* not a failure of the depot */
         xd_engine_fail_locked(e, &lane->outcome.error);
-    if (xd_engine_is_over_locked(e))
+    if (xd_engine_is_over_locked(e)) {
+        note_late_failure_locked(e, depot, lane);
         return;
+    }
     if (e->session.size_probe)
         report_probe_locked(e, depot, lane, xd_engine_clock_locked(e));
     else
         report_end_locked(e, depot, lane, now);
     xd_coded_ended_locked(e, lane);
-    forget_answers_locked(e, depot->worker, lane);
+    forget_answers_locked(e, depot, lane);
 }

@@ -12,16 +12,19 @@
 #include "engine/lane.h"
 #include "engine/source.h"
 #include "io/journal/journal.h"
+#include "transfer/batch.h"
 
 typedef unsigned long long ull;
 
-/* So much may be lost when the machine stops, whichever comes first. */
+/* Data is synced after this time or this many bytes, whichever is reached
+ * first.  That much may be lost if the machine crashes. */
 #define SYNC_AFTER (5 * XD_SECOND)
 #define SYNC_BYTES ((uint64_t)256 << 20)
 
-/* The end waits until all is on the disk.  So that this is little, what is written
- * is synced as soon as no more than this part of it is left to come, if it is so
- * much that a disk needs time for it. */
+/* The download ends when everything is on the disk.  To make that wait short,
+ * data is also synced shortly before the end: when at least LAST_BYTES are not
+ * synced yet, and the bytes still missing are at most 1 / LAST_PARTS as
+ * many. */
 #define LAST_PARTS 8
 #define LAST_BYTES ((uint64_t)4 << 20)
 
@@ -57,7 +60,7 @@ int xd_resume_identify(const struct xd_manifest *m, size_t file,
     return 0;
 }
 
-/* ---- while it runs ---- */
+/* ---- journal during the download ---- */
 
 int xd_resume_written(struct xd_engine *e, struct xd_range range,
                       struct xd_error *err)
@@ -120,7 +123,8 @@ static int note_dropped(struct xd_engine *e, const struct xd_rangeset *dropped,
     return rc;
 }
 
-/* A journal that cannot be written anew is as good as before, only long. */
+/* Compacts the journal.  If that fails, the journal is still valid, only
+ * long. */
 static void shrink(struct xd_engine *e)
 {
     struct xd_error error = {0};
@@ -163,8 +167,9 @@ void xd_resume_save_locked(struct xd_engine *e)
         return;
     xd_rangeset_init(&r->dropped);
     xd_engine_unlock(e);
-    /* Why the download failed is known; more is not to be said.  What was found
-     * wrong is noted first, or the next run would believe it. */
+    /* The reason for the failure is known, so no further error is reported.
+     * Discarded bytes are removed from the journal first, or the next run would
+     * use them. */
     if (note_dropped(e, &dropped, NULL) == 0)
         (void)xd_journal_sync(r->journal, e->dest.sink, NULL);
     xd_rangeset_fini(&dropped);
@@ -178,8 +183,10 @@ void xd_resume_remove_empty(struct xd_engine *e)
         (void)xd_journal_remove(e->resume.journal, NULL);
 }
 
-/* Without its journal a .part is worth nothing: the name must be there first.
- * What has no journal is so small that a sync would be much of its time. */
+/* Removes the journal of a complete file.  A .part file is useless without its
+ * journal, so the rename must be on the disk before the journal is removed.  A
+ * file without a journal is small, and to sync it would take relatively
+ * long. */
 int xd_resume_finish(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_error error = {0};
@@ -233,7 +240,7 @@ int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
     url = xd_url_public(xd_source_url(source));
     if (!url)
         return xd_fail_nomem(err);
-    /* Constant since the journal was opened, before anything was fetched. */
+    /* constant after the journal was opened, so no lock is needed */
     known = xd_resume_find_validator(e->resume.depots.s, url, &len);
     is_same = known && strlen(validator) == len &&
               strncmp(validator, known, len) == 0;
@@ -241,4 +248,33 @@ int xd_resume_learned(struct xd_engine *e, const struct xd_lane *lane,
         rc = xd_journal_validator(e->resume.journal, url, validator, err);
     xd_free(url);
     return rc;
+}
+
+/* ---- requests of the keeper ---- */
+
+int xd_resume_open_batch(struct xd_engine *e,
+                         const struct xd_batch_config *config, unsigned n_slots,
+                         struct xd_error *err)
+{
+    struct xd_batch *batch;
+    int rc = xd_batch_new(&batch, config, n_slots, err);
+
+    if (rc < 0)
+        return rc;
+    xd_engine_lock(e);
+    e->resume.batch = batch;
+    if (xd_engine_is_over_locked(e))
+        xd_batch_cancel(batch);
+    xd_engine_unlock(e);
+    return 0;
+}
+
+void xd_resume_close_batch(struct xd_engine *e)
+{
+    struct xd_batch *batch = e->resume.batch;
+
+    xd_engine_lock(e);
+    e->resume.batch = NULL;
+    xd_engine_unlock(e);
+    xd_batch_free(batch);
 }

@@ -14,33 +14,6 @@ static int read_part(void *user, uint64_t offset, void *data, size_t len,
     return xd_sink_read(e->dest.sink, offset - e->wanted.begin, data, len, err);
 }
 
-int xd_resume_open_batch(struct xd_engine *e,
-                         const struct xd_batch_config *config, unsigned n_slots,
-                         struct xd_error *err)
-{
-    struct xd_batch *batch;
-    int rc = xd_batch_new(&batch, config, n_slots, err);
-
-    if (rc < 0)
-        return rc;
-    xd_engine_lock(e);
-    e->resume.batch = batch;
-    if (xd_engine_is_over_locked(e))
-        xd_batch_cancel(batch);
-    xd_engine_unlock(e);
-    return 0;
-}
-
-void xd_resume_close_batch(struct xd_engine *e)
-{
-    struct xd_batch *batch = e->resume.batch;
-
-    xd_engine_lock(e);
-    e->resume.batch = NULL;
-    xd_engine_unlock(e);
-    xd_batch_free(batch);
-}
-
 int xd_resume_compare(struct xd_engine *e, const struct xd_rangeset *held,
                       const char *known, struct xd_sample_check *out,
                       struct xd_error *err)

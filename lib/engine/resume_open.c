@@ -3,23 +3,27 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xdownload/check.h>
 #include <xdownload/checksums.h>
 
 #include "base/alloc.h"
+#include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "engine/resume_compare.h"
 #include "io/journal/journal.h"
 #include "io/journal/journal_match.h"
+#include "io/part.h"
+#include "os/disk.h"
 #include "os/file.h"
 #include "transfer/batch.h"
 
 typedef unsigned long long ull;
 
-/* What open() works with, without the lock. */
+/* State of xd_resume_open_locked(), used without the lock. */
 struct opening {
     struct xd_engine *e;
-    char *path; /* of the journal */
+    char *path; /* path of the journal */
     struct xd_journal *journal;
     struct xd_journal_identity identity;
     struct xd_journal_contents contents;
@@ -27,11 +31,14 @@ struct opening {
     struct xd_text hashes;
     char boot_id[XD_BOOT_ID_SIZE];
     bool had_journal;
-    bool forgets_failure;      /* what the journal says of a failed hash is of
-                                  another version of the file */
-    struct xd_manifest *bound; /* as in struct xd_resume; or NULL */
-    size_t n_compared;         /* samples */
-    char warning[500];         /* "": none */
+    bool forgets_failure; /* the journal has a failed hash, but for another
+                             version of the file */
+    struct xd_error
+        other_hash; /* code IO if the earlier run had another hash; one of the
+                       two may have been mistyped */
+    struct xd_manifest *bound; /* as in struct xd_resume */
+    size_t n_compared;         /* number of samples */
+    char warning[500];         /* "" if none */
 };
 
 static const char *part_of(const struct opening *o)
@@ -57,10 +64,7 @@ static int check_space(struct opening *o, struct xd_error *err)
         xd_file_sink_space(o->e->dest.sink, &space, NULL) < 0 ||
         needed <= space)
         return 0;
-    return xd_fail(err, XD_E_IO,
-                   "%s: %llu bytes are too many for its disk, which has room "
-                   "for %llu",
-                   part_of(o), (ull)needed, (ull)space);
+    return xd_fail_disk_full(err, part_of(o), needed, space);
 }
 
 static int identify(struct opening *o, struct xd_error *err)
@@ -81,8 +85,8 @@ static int identify(struct opening *o, struct xd_error *err)
     return rc;
 }
 
-/* A .part without a journal is ours if it is small, or may be that of a set that
- * was killed. */
+/* Accepts a .part file without a journal if it is so small that it has none, or
+ * if it may belong to a set whose download was killed. */
 static int begin_without_journal(struct opening *o, struct xd_error *err)
 {
     uint64_t found = xd_file_sink_found(o->e->dest.sink);
@@ -95,7 +99,7 @@ static int begin_without_journal(struct opening *o, struct xd_error *err)
     return found > 0 ? xd_file_sink_empty(o->e->dest.sink, err) : 0;
 }
 
-/* Whether a hash of this run tells in the end whether what is there is
+/* Returns true if a hash of this run will show whether the existing bytes are
  * right. */
 static bool is_proved(const struct opening *o)
 {
@@ -105,21 +109,68 @@ static bool is_proved(const struct opening *o)
            (v->pieces.n > 0 && xd_pieces_cover(&v->pieces, o->e->wanted));
 }
 
-/* The hash by which an earlier run failed binds this one if it has none of its
- * own.  One that cannot be computed, as in a damaged journal, does not. */
+/* Returns true if an earlier run has found that the file does not match a hash,
+ * and this run has no hash that could overrule it. */
+static bool is_bound(const struct opening *o)
+{
+    const struct xd_verify *v = &o->e->verify;
+
+    return o->contents.failed.len > 0 && !o->identity.hashes[0] &&
+           xd_options_want_all(&o->e->options) &&
+           !(v->pieces.n > 0 && xd_pieces_cover(&v->pieces, o->e->wanted));
+}
+
+/* Sets *out to the first hash that the file did not match. */
+static int take_failed_hash(const struct xd_journal_contents *contents,
+                            struct xd_text *out, struct xd_error *err)
+{
+    const char *failed = contents->failed.s;
+
+    xd_text_add(out, failed, strcspn(failed, "\n"));
+    return out->failed ? xd_fail_nomem(err) : 0;
+}
+
+/* Returns true if the .part file, with `found` bytes, contains everything that
+ * the earlier run requested.  If the size is unknown, the length of the .part
+ * file counts as the size. */
+static bool is_all_there(const struct xd_journal_contents *contents,
+                         uint64_t found, const struct xd_rangeset *held)
+{
+    struct xd_range all = contents->wanted;
+
+    if (contents->size == XD_SIZE_UNKNOWN)
+        all.end = found;
+    return !xd_range_is_empty(all) && xd_rangeset_contains(held, all);
+}
+
+/* Fails, because fetching the same bytes again would fail in the same way. */
+static int fail_bound(const struct xd_journal_contents *contents,
+                      const char *part, struct xd_error *err)
+{
+    struct xd_text line = {0};
+    int rc = take_failed_hash(contents, &line, err);
+
+    if (rc == 0)
+        rc =
+            xd_fail(err, XD_E_CORRUPT,
+                    "%s: an earlier run has found that it does not match its "
+                    "%.150s: give the right --checksum, which fetches nothing, "
+                    "or --no-continue to fetch it again",
+                    part, line.s);
+    xd_text_fini(&line);
+    return rc;
+}
+
+/* Makes this run require the hash that the earlier run did not match.  Ignores
+ * a hash that cannot be computed, for example from a damaged journal. */
 static int bind(struct opening *o, struct xd_error *err)
 {
-    const char *failed = o->contents.failed.s;
     struct xd_checksums *checksums;
     struct xd_text line = {0};
-    int rc;
+    int rc = take_failed_hash(&o->contents, &line, err);
 
-    if (o->contents.failed.len == 0 || o->identity.hashes[0] ||
-        !xd_options_want_all(&o->e->options))
-        return 0;
-    xd_text_add(&line, failed, strcspn(failed, "\n"));
-    if (line.failed)
-        return xd_fail_nomem(err);
+    if (rc < 0)
+        return rc;
     rc = xd_checksums_new(&checksums, err);
     if (rc == 0) {
         rc = xd_checksums_add(checksums, line.s, err);
@@ -138,17 +189,25 @@ static int bind(struct opening *o, struct xd_error *err)
     return rc == XD_E_NOMEM ? rc : 0;
 }
 
-/* What is there cannot be used, but it is not thrown away either. */
+/* Fails without discarding the existing bytes, which cannot be used now. */
 static int fail_check(const struct opening *o, const struct xd_error *why,
                       const char *what, struct xd_error *err)
 {
     return xd_fail(err, why->code,
-                   "%s: %s%.250s: the URLs of the earlier run go on with it, "
-                   "--no-continue starts it from the beginning",
+                   "%s: %s%.250s: give the URLs of the earlier run to continue "
+                   "it, or --no-continue to start again",
                    part_of(o), what, why->msg);
 }
 
-/* No hash proves what is there: the depots have to agree with it. */
+static int fail_other_hash(const struct opening *o, struct xd_error *err)
+{
+    if (err)
+        *err = o->other_hash;
+    return XD_E_IO;
+}
+
+/* Compares the existing bytes with samples from the depots, because no hash
+ * proves them or the earlier run had another hash. */
 static int compare(struct opening *o, struct xd_error *err)
 {
     struct xd_sample_check check;
@@ -158,6 +217,10 @@ static int compare(struct opening *o, struct xd_error *err)
     if (rc < 0)
         return rc;
     o->n_compared = check.n_compared;
+    if (o->other_hash.code < 0 && check.verdict != XD_SAMPLES_AGREE &&
+        check.verdict != XD_SAMPLES_SPARED &&
+        check.verdict != XD_SAMPLES_CANCELED)
+        return fail_other_hash(o, err);
     switch (check.verdict) {
     case XD_SAMPLES_AGREE:
     case XD_SAMPLES_SPARED:
@@ -196,17 +259,30 @@ static int believe(struct opening *o, struct xd_error *err)
     if (xd_journal_match(&o->contents, &o->identity, part_of(o), o->path, err) <
         0)
         return XD_E_IO;
-    rc = bind(o, err);
-    if (rc < 0 || !size_is_known(o))
-        return rc;
+    /* If only the hash differs, samples decide whether it is still the same
+     * file. */
+    (void)xd_journal_match_hash(&o->contents, &o->identity, part_of(o), o->path,
+                                &o->other_hash);
     if (xd_journal_believed(&o->contents, o->boot_id,
                             xd_file_sink_found(o->e->dest.sink), &o->held) < 0)
         return xd_fail_nomem(err);
-    return o->held.bytes > 0 && !is_proved(o) ? compare(o, err) : 0;
+    if (is_bound(o))
+        rc = is_all_there(&o->contents, xd_file_sink_found(o->e->dest.sink),
+                          &o->held)
+                 ? fail_bound(&o->contents, part_of(o), err)
+                 : bind(o, err);
+    if (!size_is_known(o))
+        xd_rangeset_fini(&o->held);
+    if (o->other_hash.code < 0 && o->held.bytes == 0)
+        return fail_other_hash(o, err);
+    return rc == 0 && o->held.bytes > 0 &&
+                   (!is_proved(o) || o->other_hash.code < 0)
+               ? compare(o, err)
+               : rc;
 }
 
-/* A file that many runs have worked at has a long journal. */
-static int go_on(struct opening *o, struct xd_error *err)
+/* Continues the journal.  Also compacts it, because it grows with each run. */
+static int continue_journal(struct opening *o, struct xd_error *err)
 {
     struct xd_error why = {0};
     int rc = xd_journal_continue(o->journal, &o->contents, o->boot_id, err);
@@ -232,8 +308,9 @@ static int open_journal(struct opening *o, struct xd_error *err)
     if (rc < 0)
         return rc;
     if (o->held.bytes > 0)
-        return go_on(o, err);
-    /* First the journal: nothing may say of an empty file what is in it. */
+        return continue_journal(o, err);
+    /* The journal is emptied first.  If the machine crashes, it must not list
+     * bytes of an emptied file. */
     rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
     if (rc == 0 && keeps_failure(o))
         rc = xd_journal_failed(o->journal, o->contents.failed.s, err);
@@ -325,7 +402,177 @@ void xd_resume_wake_locked(struct xd_engine *e)
 
 /* ---- a hash that the complete file did not match ---- */
 
-/* A short file has no journal until there is something to say of it. */
+/* The names of an unfinished file. */
+struct unfinished {
+    int folder;
+    const char *path, *part, *journal;
+};
+
+typedef int judge_fn(const struct unfinished *u,
+                     const struct xd_journal_contents *contents, void *user,
+                     struct xd_error *err);
+
+/* Calls `judge` if the journal names a hash that the file did not match, and
+ * all bytes exist.  Ignores files that it cannot read, because the download
+ * will report them. */
+static int judge_failed(const struct unfinished *u, judge_fn *judge, void *user,
+                        struct xd_error *err)
+{
+    struct xd_journal_contents contents;
+    struct xd_rangeset held = {0};
+    struct xd_journal *j;
+    char boot_id[XD_BOOT_ID_SIZE];
+    uint64_t found;
+    int fd, rc = 0;
+
+    if (!xd_file_exists(u->folder, u->journal) ||
+        xd_file_own(&fd, &found, u->folder, u->part, NULL) < 0)
+        return 0;
+    xd_file_close(fd);
+    if (xd_journal_open(&j, &contents, u->folder, u->journal, NULL) < 0)
+        return 0;
+    xd_boot_id(boot_id);
+    if (contents.has_header && contents.failed.len > 0) {
+        rc = xd_journal_believed(&contents, boot_id, found, &held) < 0
+                 ? xd_fail_nomem(err)
+                 : 0;
+        if (rc == 0 && is_all_there(&contents, found, &held))
+            rc = judge(u, &contents, user, err);
+    }
+    xd_rangeset_fini(&held);
+    xd_journal_contents_fini(&contents);
+    xd_journal_free(j);
+    return rc;
+}
+
+static int look_at(const char *path, const struct xd_options *o,
+                   judge_fn *judge, void *user, struct xd_error *err)
+{
+    struct xd_text part = {0}, journal = {0};
+    int folder, rc;
+
+    if (o && (o->no_continue || !xd_options_want_all(o)))
+        return 0;
+    if (xd_folder_open(&folder, path, NULL) < 0)
+        return 0;
+    if (xd_file_exists(folder, path)) { /* an existing file takes precedence */
+        xd_file_close(folder);
+        return 0;
+    }
+    xd_part_path(&part, path, XD_PART);
+    xd_part_path(&journal, path, XD_PART_JOURNAL);
+    rc = part.failed || journal.failed
+             ? xd_fail_nomem(err)
+             : judge_failed(
+                   &(struct unfinished){folder, path, part.s, journal.s}, judge,
+                   user, err);
+    xd_file_close(folder);
+    xd_text_fini(&part);
+    xd_text_fini(&journal);
+    return rc;
+}
+
+static int refuse(const struct unfinished *u,
+                  const struct xd_journal_contents *contents, void *user,
+                  struct xd_error *err)
+{
+    (void)user;
+    return fail_bound(contents, u->part, err);
+}
+
+int xd_check_unfinished(const char *path, const struct xd_options *o,
+                        struct xd_error *err)
+{
+    return look_at(path, o, refuse, NULL, err);
+}
+
+/* An unfinished file that may match the hash of a manifest. */
+struct completing {
+    struct xd_manifest *manifest;
+    size_t file;
+    struct xd_checked *out;
+    bool is_right;
+};
+
+/* Returns true if the file was fetched with this hash before.  Then the hash
+ * may be right, and another depot may have the right bytes. */
+static bool is_retried(const struct completing *k,
+                       const struct xd_journal_contents *contents)
+{
+    struct xd_hash hash = {.struct_size = sizeof hash};
+
+    for (size_t i = 0; xd_manifest_hash(k->manifest, k->file, i, &hash) == 0;
+         i++)
+        if (strstr(contents->failed.s, hash.hex))
+            return true;
+    return false;
+}
+
+static int hash_part(const struct unfinished *u,
+                     const struct xd_journal_contents *contents, void *user,
+                     struct xd_error *err)
+{
+    struct completing *k = user;
+    struct xd_checked checked = {.struct_size = sizeof checked};
+    struct xd_check *c;
+    int rc;
+
+    if (is_retried(k, contents))
+        return 0;
+    rc = xd_check_new(&c, k->manifest, k->file, u->part, err);
+    if (rc < 0)
+        return rc;
+    xd_check_get(c, &checked);
+    k->is_right = checked.is_right && checked.algorithm;
+    if (checked.actual_hash)
+        rc = xd_fail(err, XD_E_CORRUPT,
+                     "%.90s: it does not match this %s either, %s: it has %s; "
+                     "give the right --checksum, which fetches nothing, or "
+                     "--no-continue to fetch it again",
+                     u->part, checked.algorithm, checked.expected_hash,
+                     checked.actual_hash);
+    checked.struct_size = k->out->struct_size;
+    checked.is_right = k->is_right;
+    checked.expected_hash = checked.actual_hash = NULL;
+    xd_copy_out(k->out, &checked, sizeof checked);
+    xd_check_free(c);
+    return rc;
+}
+
+/* Renames the .part file, which is right. */
+static int rename_part(const char *path, uint64_t size, struct xd_error *err)
+{
+    struct xd_text journal = {0};
+    struct xd_sink *sink;
+    int rc = xd_file_sink_new(&sink, path, SIZE_MAX, false, err);
+
+    if (rc < 0)
+        return rc;
+    xd_part_path(&journal, path, XD_PART_JOURNAL);
+    rc = journal.failed ? xd_fail_nomem(err) : xd_sink_finish(sink, size, err);
+    if (rc == 0)
+        rc = xd_journal_remove_at(xd_file_sink_folder(sink), journal.s, err);
+    xd_sink_free(sink);
+    xd_text_fini(&journal);
+    return rc;
+}
+
+int xd_check_complete(struct xd_manifest *m, size_t file, const char *path,
+                      const struct xd_options *o, struct xd_checked *out,
+                      struct xd_error *err)
+{
+    struct completing k = {.manifest = m, .file = file, .out = out};
+    int rc;
+
+    out->is_right = false;
+    if (o && (o->remote_time || o->keyring || o->public_key))
+        return 0;
+    rc = look_at(path, o, hash_part, &k, err);
+    return rc == 0 && k.is_right ? rename_part(path, out->size, err) : rc;
+}
+
+/* Creates the journal of a short file, which gets one only if its hash is
+ * wrong. */
 static int begin_journal(struct opening *o, struct xd_error *err)
 {
     int rc = identify(o, err);
@@ -338,19 +585,45 @@ static int begin_journal(struct opening *o, struct xd_error *err)
     return rc;
 }
 
-static int note_failure(struct xd_engine *e, const char *hash,
+/* Adds all `bytes` of the complete file to the journal, in case that was not
+ * done while they arrived. */
+static int note_all(struct xd_engine *e, struct xd_journal *j, uint64_t bytes,
+                    struct xd_error *err)
+{
+    const struct xd_range all = {e->wanted.begin, e->wanted.begin + bytes};
+    int rc = xd_journal_written(j, all, err);
+
+    return rc == 0 ? xd_journal_sync(j, e->dest.sink, err) : rc;
+}
+
+static int note_failure(struct xd_engine *e, const char *hash, uint64_t bytes,
                         struct xd_error *err)
 {
     struct opening o = {.e = e};
+    struct xd_journal *j = e->resume.journal;
     int rc = 0;
 
-    if (!e->resume.journal)
+    if (!j) {
         rc = begin_journal(&o, err);
+        j = o.journal;
+    }
+    if (rc == 0 && !e->resume.notes_bytes && bytes > 0)
+        rc = note_all(e, j, bytes, err);
     if (rc == 0)
-        rc = xd_journal_failed(o.journal ? o.journal : e->resume.journal, hash,
-                               err);
+        rc = xd_journal_failed(j, hash, err);
     fini(&o);
     return rc;
+}
+
+/* Returns the number of bytes of the complete file; 0 if some are missing. */
+static uint64_t complete_bytes_locked(const struct xd_engine *e)
+{
+    const uint64_t stored = xd_ledger_bytes(&e->ledger, XD_BYTES_STORED);
+
+    return e->wanted.end == XD_SIZE_UNKNOWN ||
+                   stored == xd_range_length(e->wanted)
+               ? stored
+               : 0;
 }
 
 void xd_resume_note_failure_locked(struct xd_engine *e)
@@ -358,14 +631,17 @@ void xd_resume_note_failure_locked(struct xd_engine *e)
     const struct xd_verify *v = &e->verify;
     struct xd_error error = {0};
     struct xd_text hash = {0};
+    uint64_t bytes;
 
     if (!e->dest.path || !e->dest.sink || !v->whole_algorithm ||
         e->error.code != XD_E_CORRUPT)
         return;
     xd_text_addf(&hash, "%s:%s\n", v->whole_algorithm, v->whole_hex);
+    bytes = complete_bytes_locked(e);
     xd_engine_unlock(e);
-    /* If it cannot be said, the next run has nothing to go on with, either. */
-    if (!hash.failed && note_failure(e, hash.s, &error) < 0)
+    /* The download does not fail if this cannot be recorded: a log line is
+     * enough. */
+    if (!hash.failed && note_failure(e, hash.s, bytes, &error) < 0)
         xd_log(&e->log, XD_LOG_WARN, "%s", error.msg);
     xd_text_fini(&hash);
     xd_engine_lock(e);

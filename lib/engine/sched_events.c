@@ -24,13 +24,15 @@ void xd_report_event_locked(struct xd_engine *e, struct xd_sched_event event)
 }
 
 void xd_report_bytes_locked(struct xd_engine *e, const struct xd_lane *lane,
-                            uint64_t end)
+                            uint64_t end, bool is_disordered)
 {
     if (e->session.line)
         xd_line_received(e->session.line, lane->fetch, xd_now());
     xd_report_event_locked(
         e, (struct xd_sched_event){.kind = XD_EV_BYTES,
                                    .fetch = lane->fetch,
+                                   .is_disordered = is_disordered,
+                                   .round_trip = lane->way.round_trip,
                                    .range = {lane->range.begin, end}});
 }
 
@@ -98,6 +100,12 @@ void xd_report_extended_locked(struct xd_engine *e, struct xd_range more)
 {
     xd_report_event_locked(
         e, (struct xd_sched_event){.kind = XD_EV_EXTENDED, .range = more});
+}
+
+void xd_report_unsized_locked(struct xd_engine *e, struct xd_range object)
+{
+    xd_report_event_locked(
+        e, (struct xd_sched_event){.kind = XD_EV_UNSIZED, .range = object});
 }
 
 void xd_report_banned_locked(struct xd_engine *e, unsigned depot)

@@ -9,25 +9,28 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/remote_time.h"
+#include "engine/trust/fetched_version.h"
 #include "engine/resume.h"
 #include "engine/set_space.h"
 #include "engine/sched_events.h"
 #include "engine/trust/signed.h"
 #include "io/journal/journal_match.h"
 #include "io/part.h"
+#include "io/sinks/set_names.h"
 #include "manifest/join.h"
 #include "os/clock.h"
 #include "os/file.h"
 
-/* So many files get their names at a time: others, and a cancel, need not wait
- * for more. */
+/* Maximum number of files that are renamed at a time.  It limits how long other
+ * work and a cancel have to wait. */
 #define MOST_TOGETHER 256
 
-/* So many are worth a sync, and none waits longer for others. */
+/* Number of complete files for which a sync is worthwhile, and the longest time
+ * that a complete file waits for others. */
 #define ENOUGH_TOGETHER 32
 #define LONGEST_WAIT (100 * XD_MS)
 
-/* As xd_set_place_path(). */
+/* Returns xd_set_place_path() of file `i`. */
 static char *path_of(const struct xd_set *s, size_t i)
 {
     return xd_set_place_path(&s->places[i], s->directory);
@@ -52,7 +55,7 @@ static int place(struct xd_set *s, size_t i, const struct xd_file *file,
     return 0;
 }
 
-/* A long file whose hash proves what an earlier run left has a journal. */
+/* A long file gets a journal if a hash will prove what an earlier run left. */
 static int choose_kept(struct xd_set *s, size_t i, const struct xd_manifest *m,
                        size_t file, struct xd_error *err)
 {
@@ -144,7 +147,7 @@ unsigned xd_set_most_begun(const struct xd_engine *e)
     return most > 0 ? (unsigned)most : 1;
 }
 
-/* The file that has the byte. */
+/* Returns the index of the file with the byte. */
 static size_t file_at(const struct xd_set *s, uint64_t byte)
 {
     return xd_count_up_to(byte, s->places, s->n, sizeof *s->places,
@@ -178,6 +181,13 @@ static void size_known_locked(struct xd_set *s, size_t i)
     s->files[i].is_unsized = false;
 }
 
+void xd_set_report_unsized_locked(struct xd_engine *e)
+{
+    for (size_t i = 0; e->session.sched && i < e->set.n; i++)
+        if (e->set.files[i].is_unsized)
+            xd_report_unsized_locked(e, e->set.places[i].range);
+}
+
 struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
                                     uint64_t end)
 {
@@ -202,13 +212,13 @@ void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size)
 
     if (f->state != XD_SET_WANTED)
         return;
-    if (!f->leaves && size > 0) /* as long as its place at least */
+    if (!f->leaves && size > 0) /* it is at least as long as its place */
         xd_report_sized_locked(e, e->set.places[i].range);
     f->leaves = true;
     f->longer = size;
 }
 
-/* Errors of the disk name the file themselves. */
+/* Logs that file `i` failed.  Disk errors already contain the path. */
 static void log_failed_locked(struct xd_engine *e, size_t i, const char *why)
 {
     char *whole = path_of(&e->set, i);
@@ -274,8 +284,8 @@ bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why)
     return e->dest.output->has_many_files && why->code == XD_E_IO;
 }
 
-/* Where the size is unknown there is no hash either: only the depots' bytes show
- * whether what is there is the file. */
+/* Finds out whether file `i` exists.  If its size is unknown, there is no hash
+ * either, so the existing file is compared with the bytes of the depots. */
 int xd_set_look_at_place(struct xd_set *s, size_t i, struct xd_error *err)
 {
     char *path = path_of(s, i);
@@ -299,7 +309,18 @@ static int add_held(struct xd_set *s, size_t i, const struct xd_rangeset *held)
     return rc;
 }
 
-/* What is there of a file is of it, or the file is refused. */
+int xd_set_refuse(struct xd_set *s, size_t i, const struct xd_error *why,
+                  struct xd_error *err)
+{
+    s->files[i].leaves = why->code == XD_E_DIFFERENT;
+    if (s->files[i].leaves)
+        return 0;
+    s->files[i].error = xd_error_keep(why);
+    return s->files[i].error ? 0 : xd_fail_nomem(err);
+}
+
+/* Finds the data that an earlier run left, and refuses the file if this data
+ * belongs to another file. */
 static int find_held(struct xd_set *s, size_t i, struct xd_error *err)
 {
     struct xd_rangeset held = {0};
@@ -309,7 +330,7 @@ static int find_held(struct xd_set *s, size_t i, struct xd_error *err)
     if (rc == XD_E_NOMEM || (rc == 0 && add_held(s, i, &held) < 0))
         rc = xd_fail_nomem(err);
     else if (rc < 0)
-        rc = (s->files[i].error = xd_error_keep(&why)) ? 0 : xd_fail_nomem(err);
+        rc = xd_set_refuse(s, i, &why, err);
     xd_rangeset_fini(&held);
     return rc;
 }
@@ -359,6 +380,8 @@ int xd_set_open(struct xd_engine *e, struct xd_sink **out, struct xd_error *err)
     for (size_t i = 0; rc == 0 && !e->options.force && i < s->n; i++)
         rc = xd_set_look_at_place(s, i, err);
     if (rc == 0)
+        rc = xd_set_names_check(s->places, s->n, s->directory, err);
+    if (rc == 0)
         rc = xd_set_check_space(e, err);
     if (rc < 0)
         return rc;
@@ -379,10 +402,12 @@ void xd_set_begin_file_locked(struct xd_engine *e, size_t i)
     struct xd_error error = {0};
     char *path;
 
-    if (!f->is_there && !f->error)
+    if (!f->is_there && !f->error && !f->leaves)
         return;
     path = path_of(&e->set, i);
-    if (f->error)
+    if (f->leaves)
+        xd_fail(&error, XD_E_DIFFERENT, "fetched alone");
+    else if (f->error)
         error = xd_kept_error_get(f->error);
     else
         xd_fail(&error, XD_E_IO, "%s: already exists",
@@ -406,7 +431,7 @@ static void queue_complete_locked(struct xd_set *s, size_t i)
     s->last_complete = (uint32_t)i;
 }
 
-/* The first of them.  Returns how many these are. */
+/* Takes the first complete files and returns their number. */
 static size_t take_complete_locked(struct xd_set *s, size_t out[MOST_TOGETHER])
 {
     size_t n = 0;
@@ -466,8 +491,10 @@ static void ended(void *engine, const size_t *files, size_t n,
 {
     struct xd_engine *e = engine;
 
-    for (size_t i = 0; i < n && !error; i++)
+    for (size_t i = 0; i < n && !error; i++) {
         xd_remote_time_set(e, files[i]);
+        xd_fetched_version_keep(e, files[i]);
+    }
     xd_engine_lock(e);
     for (size_t i = 0; i < n; i++)
         if (error)
@@ -478,7 +505,8 @@ static void ended(void *engine, const size_t *files, size_t n,
     xd_engine_unlock(e);
 }
 
-/* What became complete while the last ones were synced is synced together. */
+/* Finishes complete files.  Those that become complete during a sync are synced
+ * together by the next call. */
 void xd_set_work_locked(struct xd_engine *e)
 {
     struct xd_set *s = &e->set;
@@ -490,13 +518,51 @@ void xd_set_work_locked(struct xd_engine *e)
     xd_engine_lock(e);
 }
 
+/* If a file failed because of the hash of the whole file, adds that hash.  If
+ * only a piece was wrong, other pieces may be right. */
+static void add_failed_hash(const struct xd_engine *e, size_t i,
+                            struct xd_text *out)
+{
+    const struct xd_set_file *f = &e->set.files[i];
+    const struct xd_pieces *pieces = &e->verify.pieces;
+    const struct xd_range all = e->set.places[i].range;
+    struct xd_range range;
+    size_t piece;
+
+    if (f->state != XD_SET_FAILED ||
+        xd_kept_error_get(f->error).code != XD_E_CORRUPT)
+        return;
+    piece = xd_pieces_find(pieces, all.begin);
+    if (piece == pieces->n)
+        return;
+    range = xd_pieces_range(pieces, piece);
+    if (range.begin == all.begin && range.end == all.end)
+        xd_text_addf(out, "%s:%s\n", xd_pieces_algorithm(pieces, piece),
+                     xd_pieces_hex(pieces, piece));
+}
+
+static void clean_up_file(struct xd_engine *e, size_t i)
+{
+    struct xd_set_place *p = &e->set.places[i];
+    struct xd_text hash = {0};
+
+    add_failed_hash(e, i, &hash);
+    if (hash.len > 0 && !hash.failed && !p->hashes)
+        p->hashes = xd_strdup(hash.s); /* a short file gets a journal now */
+    if (hash.len > 0 && p->hashes)
+        xd_set_sink_leave_failed(e->set.sink, i, hash.s);
+    else
+        xd_set_sink_leave_file(e->set.sink, i);
+    xd_text_fini(&hash);
+}
+
 void xd_set_clean_up(struct xd_engine *e)
 {
     const struct xd_set *s = &e->set;
 
     for (size_t i = 0; s->sink && i < s->n; i++)
         if (s->files[i].state != XD_SET_NAMED)
-            xd_set_sink_leave_file(s->sink, i);
+            clean_up_file(e, i);
 }
 
 static void log_present_locked(struct xd_engine *e)

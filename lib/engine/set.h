@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many files as one download: they lie one behind the other in the line of its
- * bytes, and each gets its name as soon as all of it is proved.  One that fails
- * costs the others nothing.
+ * Several files as one download.  They are placed one after the other, as
+ * ranges of one long byte sequence.  Each is renamed when all of it is
+ * verified, and a file that fails does not affect the others.
  *
  *     files   |===0===|=====1=====|==2==|========3========|
  *     state     NAMED    COMPLETE  FAILED      WANTED
  *
- * Functions whose name ends in _locked are called with engine.lock held.
+ * Functions whose names end in _locked are called with engine.lock held.
  */
 #ifndef XD_ENGINE_SET_H
 #define XD_ENGINE_SET_H
@@ -26,151 +26,177 @@ struct xd_manifest;
 
 enum xd_set_state {
     XD_SET_WANTED,
-    XD_SET_COMPLETE, /* all of it is proved: the keeper gives it its name */
+    XD_SET_COMPLETE, /* verified: the keeper will rename it */
     XD_SET_NAMED,
     XD_SET_FAILED,
-    XD_SET_LEFT /* it cannot be one of many after all */
+    XD_SET_LEFT /* removed from the set, to be downloaded alone */
 };
 
-/* No more than is needed, as there may be 100 000.  Guarded by lock. */
+/* Kept small, as there may be 100,000.  Guarded by lock. */
 struct xd_set_file {
     union {
-        const struct xd_kept_error *error; /* if it is FAILED, or will be */
-        uint64_t longer; /* if it leaves: its size, if it is known to be a file,
-                            or 0 */
+        const struct xd_kept_error *error; /* why it has failed, or will fail */
+        /* if `leaves`: size of the file; 0 if that is unknown, or if the
+         * response may be a manifest */
+        uint64_t longer;
     };
-    uint32_t next; /* in the queue of those that are COMPLETE */
+    uint32_t next; /* next file in the queue of COMPLETE files */
     enum xd_set_state state : 8;
-    bool is_there;   /* before anything was fetched: it is not wanted */
-    bool is_unsized; /* its size is not known yet: it has a provisional place */
-    bool leaves;     /* when no depot can deliver it */
+    bool is_there;   /* existed before the download, so it is not fetched */
+    bool is_unsized; /* its size is unknown, so it has a provisional place */
+    bool leaves;     /* becomes LEFT instead of FAILED: it is longer than its
+                        place, or an earlier run left data with another hash */
 };
 
-/* A file that was added. */
+/* The origin of a file that was added later. */
 struct xd_set_origin {
     struct xd_manifest *manifest;
     size_t file;
 };
 
 struct xd_set {
-    /* Constant after new(). */
-    struct xd_set_place *places; /* with room for those that are added: */
-    size_t most;                 /* files at last; 0: none is added */
-    size_t n_first;         /* files of the manifest, before any was added */
-    struct xd_mutex adding; /* held while a file is added, if `most` > 0;
-                                    before engine.lock */
-    char *directory;        /* in which they lie, or NULL: in the current one */
-    size_t most_open;       /* at a time, but for those that are written to */
+    /* constant after new() */
+    struct xd_set_place *places; /* one for each file, with room for files to be
+                                    added */
+    size_t most;                 /* maximum number of files; 0: none can be
+                                    added */
+    size_t n_first;              /* number of files before any was added */
+    struct xd_mutex adding;      /* held while a file is added; initialised if
+                                    `most` > 0.  Take it before engine.lock */
+    char *directory;             /* destination folder; NULL: the current one */
+    size_t most_open; /* maximum number of open files, not counting those being
+                         written */
 
-    /* Constant after start(). */
+    /* constant after start() */
     struct xd_set_sink *sink;
 
-    /* Guarded by lock. */
-    size_t n;                      /* files; 0: it is no set */
-    size_t n_kept;                 /* files with journals */
-    bool is_open;                  /* more may be added (set_add.h) */
-    struct xd_set_origin *origins; /* of those that were */
-    uint32_t *slots; /* a table of all files by their paths, if any may be: the
-                        number of one and 1, or 0 */
+    /* guarded by lock */
+    size_t n;                      /* number of files; 0: not a set */
+    size_t n_kept;                 /* number of files with journals */
+    bool is_open;                  /* more files may be added (set_add.h) */
+    struct xd_set_origin *origins; /* origin of each file that was added */
+    uint32_t *slots; /* hash table of all files by path, used if files may be
+                        added: file number + 1, or 0 */
     size_t n_slots;
     struct xd_set_file *files;
     size_t n_wanted;
-    uint32_t first_complete, last_complete; /* the queue of those that are, and
-                                               were not taken */
-    size_t n_complete;                      /* in it */
-    xd_usec name_at;                        /* when these get their names */
+    uint32_t first_complete, last_complete; /* queue of COMPLETE files that the
+                                               keeper has not taken */
+    size_t n_complete;                      /* length of the queue */
+    xd_usec name_at; /* when the keeper renames the queued files */
     size_t n_unsized;
-    struct xd_rangeset held; /* what earlier runs left, before start() */
-    struct xd_set_keep keep; /* for the next run */
-    uint64_t unused; /* bytes of places behind the ends of their files, */
-    uint64_t lost;   /* and of places of files that have failed */
+    struct xd_rangeset held; /* bytes left by earlier runs; used before
+                                start() */
+    struct xd_set_keep keep; /* state of the journals */
+    uint64_t unused;         /* number of unused bytes in places, after the ends
+                                of their files */
+    uint64_t lost; /* number of bytes of the places of failed files of unknown
+                      size */
 };
 
-/* Those files of `m`, which outlives the set, one behind the other, each at its
- * path in the folder `directory` (NULL: the current one).  Errors: INVAL, NOMEM. */
+/* Creates a set of files of `m`, in the given order, each at its path in
+ * `directory` (NULL: the current folder).  `m` must outlive the set.  Errors:
+ * INVAL, NOMEM.  Release it with xd_set_fini(), even after an error. */
 int xd_set_init(struct xd_set *s, const struct xd_manifest *m,
                 const size_t *files, size_t n, const char *directory,
                 struct xd_error *err);
 void xd_set_fini(struct xd_set *s);
 
-/* File `i`, for which there is room, lies behind the others, and is a file of `m`;
- * it is not counted yet.  Errors: INVAL, NOMEM. */
+/* xd_set_place_file() fills in file `i`, the next one, from file number `file`
+ * of `m`.  There must be room for it.  xd_set_count_file_locked() then makes it
+ * part of the set.  Errors: INVAL, NOMEM. */
 int xd_set_place_file(struct xd_set *s, size_t i, const struct xd_manifest *m,
                       size_t file, struct xd_error *err);
 void xd_set_count_file_locked(struct xd_set *s, size_t i);
 
-/* Whether something is at its path already.  Blocks: on the disk.  Errors:
+/* Records why file `i` cannot be part of the set.  If `why` is DIFFERENT, an
+ * earlier run left data of the file under another hash.  The file then leaves
+ * the set: it is downloaded alone, which compares that data with the depots.
+ * Otherwise the file fails.  Errors: NOMEM. */
+int xd_set_refuse(struct xd_set *s, size_t i, const struct xd_error *why,
+                  struct xd_error *err);
+
+/* Finds out whether file `i` exists already.  Blocks: on the disk.  Errors:
  * NOMEM. */
 int xd_set_look_at_place(struct xd_set *s, size_t i, struct xd_error *err);
 
-/* The same of its .part. */
+/* Sets *out_has to true if the .part file of file `i` exists.  Blocks: on the
+ * disk.  Errors: NOMEM. */
 int xd_set_look_at_part(const struct xd_set *s, size_t i, bool *out_has,
                         struct xd_error *err);
 
-/* It fails, if it was there or is refused. */
+/* Ends file `i` if it exists or was refused. */
 void xd_set_begin_file_locked(struct xd_engine *e, size_t i);
 
-/* The sink behind which they lie.  Without the lock, before anything is fetched.
- * Errors: IO (they have no room), NOMEM. */
+/* Checks existing files, names and disk space, finds what earlier runs left,
+ * and creates the sink for all files.  Call it without the lock before anything
+ * is fetched.  Errors: IO, for example a full disk; NOMEM. */
 int xd_set_open(struct xd_engine *e, struct xd_sink **out,
                 struct xd_error *err);
 
-/* A file that is there already fails, unless it may be replaced; and one of which
- * something else is there. */
+/* Calls xd_set_begin_file_locked() for every file. */
 void xd_set_begin_locked(struct xd_engine *e);
 
-/* At most so many files are begun and not proved at a time; 0: it is no set. */
+/* Returns the maximum number of incomplete files at a time; 0 if this is not a
+ * set. */
 unsigned xd_set_most_begun(const struct xd_engine *e);
 
-/* Of the file that has this byte of the line; it is a set. */
+/* Returns the place of the file with this byte of the download, which must be a
+ * set. */
 const struct xd_set_place *xd_set_place_of(const struct xd_engine *e,
                                            uint64_t byte);
 
-/* Where the file begins that this byte of the line is of; 0 if it is no set. */
+/* Returns the first byte of the file with this byte of the download; 0 if this
+ * is not a set. */
 uint64_t xd_set_begin_of(const struct xd_engine *e, uint64_t byte);
 
 /*
- * A file of unknown size: the first answer tells it, or the end of what comes.
- * Then the rest of its place is here, as it were.  One that does not fit its place,
- * or may be something else than a file, leaves the set: its size is `size`, or 0 if
- * that is not known, or not that of a file.
+ * Files of unknown size.  The size becomes known from the first response, or
+ * when the response ends.  The rest of the provisional place then counts as
+ * received.  A file leaves the set if it does not fit its place, or if the
+ * response may be a manifest.  `size` is the size of the file, or 0 if that is
+ * unknown.
  */
 bool xd_set_is_unsized_locked(const struct xd_engine *e, uint64_t byte);
 
-/* It ends there, within its place.  Returns the rest, which is not empty unless
- * it fills the place, or its size was known. */
+/* Tells a new scheduler which files of the set have no known size. */
+void xd_set_report_unsized_locked(struct xd_engine *e);
+
+/* Sets the end of the file, which lies within its place.  Returns the unused
+ * rest of the place; empty if the file fills it or if its size was known. */
 struct xd_range xd_set_sized_locked(struct xd_engine *e, uint64_t byte,
                                     uint64_t end);
 void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size);
 
-/* These bytes are proved. */
+/* Call it when these bytes are verified.  Queues files that are complete. */
 void xd_set_verified_locked(struct xd_engine *e, struct xd_range range);
 
-/* The files that have some of the range cannot be had: nothing of them is asked for
- * any more.  False: it is no set. */
+/* Fails all files with bytes of the range.  Nothing more of them is requested.
+ * Returns false if this is not a set. */
 bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,
                         const struct xd_error *error);
 
-/* Whether a failure to write is of one file of a set, by its path, and no other
- * has to suffer: not where the disk is full.  Any thread. */
+/* Returns true if a write error concerns only one file of a set, for example
+ * because of its path.  Returns false for errors that concern all files, such
+ * as a full disk.  Threads: any. */
 bool xd_set_bears(const struct xd_engine *e, const struct xd_error *why);
 
-/* Whether there is no file left to wait for. */
+/* Returns true if no file is left to wait for. */
 bool xd_set_is_over_locked(const struct xd_engine *e);
 
-/* Only the keeper calls these.  work() names what is complete, and releases the
- * lock meanwhile; work_at() is when there is something to do though nothing
+/* Called by the keeper only.  work() renames complete files, and releases the
+ * lock meanwhile.  work_at() returns when it should be called even if nothing
  * happens. */
 bool xd_set_can_work_locked(const struct xd_engine *e);
 xd_usec xd_set_work_at_locked(const struct xd_engine *e);
 void xd_set_work_locked(struct xd_engine *e);
 
-/* It is over: of files that have no name nothing stays, but for what is kept for
- * the next run.  Without the lock. */
+/* Removes the remains of incomplete files, except for what the next run can
+ * resume.  Call it without the lock after the end. */
 void xd_set_clean_up(struct xd_engine *e);
 
-/* No file is to come any more.  Logs how many were there already; returns the
- * first failed file's error, no error if none did. */
+/* Call it when all files have ended.  Logs how many files existed already.
+ * Returns the error of the first failed file, or no error if none failed. */
 struct xd_error xd_set_end_locked(struct xd_engine *e);
 
 #endif

@@ -22,12 +22,13 @@
 #include "manifest/join.h"
 #include "transfer/registry.h"
 
-/* Few short files have more than the hash of the whole. */
+/* Number of pieces to expect per file.  Most short files only have a hash of
+ * the whole file. */
 #define PIECES_OF_A_FILE 8
 
-/* ---- before it starts ---- */
+/* ---- table of paths ---- */
 
-/* The slot of that path, or the empty one where it would be. */
+/* Returns the slot with the path, or the empty slot for it. */
 static uint32_t *find_slot(const struct xd_set *s, const char *path)
 {
     size_t at = xd_string_hash(path, strlen(path)) % s->n_slots;
@@ -90,15 +91,15 @@ int xd_set_expect(struct xd_engine *e, size_t most, struct xd_error *err)
     return rc;
 }
 
-/* ---- what may be added ---- */
+/* ---- checks of a new file ---- */
 
-/* The file, as it is to be added. */
+/* A file to be added. */
 struct addition {
     struct xd_manifest *manifest;
     size_t file;
     const struct xd_model_file *model;
     struct xd_joined_proof proof;
-    size_t i; /* its number in the set */
+    size_t i; /* index in the set */
     struct xd_rangeset held;
 };
 
@@ -131,14 +132,15 @@ static int check_file(const struct xd_engine *e, const struct addition *a,
     const struct xd_signature_keys keys = xd_signed_keys(&e->options);
 
     if (!xd_manifest_can_join(a->manifest, a->file) || !a->model->path)
-        return xd_fail(err, XD_E_INVAL,
-                       "file number %zu of the manifest cannot be one of many",
-                       a->file);
+        return xd_fail(
+            err, XD_E_INVAL,
+            "file number %zu of the manifest cannot be part of a set", a->file);
     if (xd_signature_is_asked(&keys) && !xd_signed_by(a->manifest, a->file))
-        return xd_fail(err, XD_E_INVAL,
-                       "%s cannot be one of many: no hash of it is from a "
-                       "signed text",
-                       a->model->path);
+        return xd_fail(
+            err, XD_E_INVAL,
+            "%s cannot be part of this set: it has no hash from a signed "
+            "text",
+            a->model->path);
     return check_sources(e, a, err);
 }
 
@@ -164,7 +166,7 @@ static int check_state_locked(const struct xd_engine *e,
     return 0;
 }
 
-/* Its place is filled, which no thread looks at yet. */
+/* Fills in the place of the new file, which no other thread uses yet. */
 static int prepare_locked(struct xd_engine *e, struct addition *a,
                           struct xd_error *err)
 {
@@ -182,7 +184,7 @@ static int prepare_locked(struct xd_engine *e, struct addition *a,
     return rc;
 }
 
-/* What is on the disk, without the lock. */
+/* Checks the disk, without the lock. */
 static int look_at_disk(struct xd_engine *e, struct addition *a,
                         struct xd_error *err)
 {
@@ -202,11 +204,10 @@ static int look_at_disk(struct xd_engine *e, struct addition *a,
     if (rc < 0 || !has_part ||
         xd_set_sink_find(s->sink, a->i, &a->held, &why) == 0)
         return rc;
-    s->files[a->i].error = xd_error_keep(&why);
-    return s->files[a->i].error ? 0 : xd_fail_nomem(err);
+    return xd_set_refuse(s, a->i, &why, err);
 }
 
-/* ---- its place in the line ---- */
+/* ---- placing a new file ---- */
 
 static int add_sources_locked(struct xd_engine *e, const struct addition *a,
                               struct xd_range range)
@@ -243,7 +244,8 @@ static void count_in_locked(struct xd_engine *e, const struct addition *a)
     xd_set_count_file_locked(s, a->i);
     *find_slot(s, a->model->path) = (uint32_t)a->i + 1;
     if (!xd_pieces_add(&e->verify.pieces, range, &a->proof))
-        XD_ASSERT(false); /* there was room, and no other thread adds any */
+        XD_ASSERT(false); /* memory was reserved, and no other thread adds
+                             files */
     e->depots.size = e->wanted.end = range.end;
     e->depots.max_connections = xd_stricter_limit(
         e->depots.max_connections, a->model->rare->max_connections);
@@ -258,6 +260,8 @@ static int append_locked(struct xd_engine *e, const struct addition *a,
         return xd_fail(err, XD_E_STATE, "the download has ended");
     count_in_locked(e, a);
     xd_report_extended_locked(e, range);
+    if (e->set.files[a->i].is_unsized)
+        xd_report_unsized_locked(e, range);
     if (add_sources_locked(e, a, range) < 0)
         xd_engine_fail_nomem_locked(e);
     xd_set_begin_file_locked(e, a->i);
@@ -265,19 +269,19 @@ static int append_locked(struct xd_engine *e, const struct addition *a,
         xd_verify_held_locked(
             e, (struct xd_range){range.begin + a->held.ranges[i].begin,
                                  range.begin + a->held.ranges[i].end});
-    if (xd_engine_is_over_locked(e)) /* for want of memory */
+    if (xd_engine_is_over_locked(e)) /* out of memory */
         return xd_fail_nomem(err);
     xd_engine_raise_locked(e, &e->notifier);
     xd_engine_decide_later_locked(e);
     return 0;
 }
 
-/* It came to nothing. */
+/* Removes a file that could not be added. */
 static void forget_locked(struct xd_engine *e, const struct addition *a)
 {
     struct xd_set *s = &e->set;
 
-    if (a->i < s->n) /* for want of memory the download has failed */
+    if (a->i < s->n) /* the download has failed for lack of memory */
         return;
     xd_free(s->places[a->i].hashes);
     s->places[a->i].hashes = NULL;

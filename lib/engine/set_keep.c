@@ -5,7 +5,8 @@
 #include "engine/engine.h"
 #include "os/clock.h"
 
-/* So much may be lost when the machine stops. */
+/* Data is synced after this time.  That much may be lost if the machine
+ * crashes. */
 #define SYNC_AFTER (5 * XD_SECOND)
 
 bool xd_set_keeps(const struct xd_engine *e, uint64_t byte)
@@ -47,8 +48,8 @@ bool xd_set_can_keep_locked(const struct xd_engine *e)
            xd_now() >= xd_set_keep_at_locked(e);
 }
 
-/* The journal of a file cannot be written.  Once the download is over that is all
- * the same: why it failed is known. */
+/* Called when the journal of a file cannot be written.  After the end of the
+ * download this is not reported. */
 static void broke(void *engine, const size_t *file, size_t n,
                   const struct xd_error *error)
 {
@@ -63,7 +64,8 @@ static void broke(void *engine, const size_t *file, size_t n,
     xd_engine_unlock(e);
 }
 
-/* What was found wrong is noted first, or the next run would believe it. */
+/* Removes discarded bytes from the journals before the next sync.  Otherwise
+ * the next run would use them. */
 static void note_dropped_locked(struct xd_engine *e)
 {
     struct xd_rangeset dropped = e->set.keep.dropped;
@@ -94,7 +96,7 @@ void xd_set_keep_work_locked(struct xd_engine *e)
 
 void xd_set_save_locked(struct xd_engine *e)
 {
-    if (!e->set.sink) /* it is no set, or was not begun */
+    if (!e->set.sink) /* not a set, or not started */
         return;
     note_dropped_locked(e);
     sync_locked(e);

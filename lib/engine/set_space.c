@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/set_space.h"
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "engine/engine.h"
@@ -8,14 +10,12 @@
 #include "os/disk.h"
 #include "os/file.h"
 
-typedef unsigned long long ull;
-
-/* More are not looked at. */
+/* Number of disks that are checked. */
 #define MOST_DISKS 8
 
 struct disk {
     uint64_t number, room, needed;
-    size_t n; /* files */
+    size_t n; /* number of files */
 };
 
 struct disks {
@@ -23,7 +23,7 @@ struct disks {
     size_t n;
 };
 
-/* NULL: it is not known. */
+/* Returns NULL if the disk is unknown. */
 static struct disk *disk_of(struct disks *d, const struct xd_set *s,
                             size_t file)
 {
@@ -48,7 +48,8 @@ static bool is_wanted(const struct xd_set *s, size_t i)
     return !s->files[i].is_there && !s->files[i].is_unsized;
 }
 
-/* The sum of all sizes is that of a file. */
+/* Adds the sizes of all files to the needs of their disks.  The sum cannot
+ * overflow, because it is the size of the download. */
 static void add_needs(struct disks *d, const struct xd_set *s)
 {
     const char *last = NULL;
@@ -69,8 +70,8 @@ static void add_needs(struct disks *d, const struct xd_set *s)
     }
 }
 
-/* What an earlier run has left is written over.  Asked only if it matters, for
- * it is a look at each file. */
+/* Returns the number of bytes in .part files of earlier runs, whose space is
+ * reused.  Called only if it matters, because it examines each file. */
 static uint64_t taken_by_parts(const struct xd_set *s)
 {
     struct xd_text part = {0};
@@ -90,6 +91,14 @@ static uint64_t taken_by_parts(const struct xd_set *s)
     return taken;
 }
 
+static int fail_full(const struct disk *d, struct xd_error *err)
+{
+    char what[40];
+
+    snprintf(what, sizeof what, "a download of %zu files", d->n);
+    return xd_fail_disk_full(err, what, d->needed, d->room);
+}
+
 int xd_set_check_space(const struct xd_engine *e, struct xd_error *err)
 {
     struct disks disks = {.n = 0};
@@ -100,10 +109,7 @@ int xd_set_check_space(const struct xd_engine *e, struct xd_error *err)
 
         if (d->needed > d->room &&
             d->needed - d->room > taken_by_parts(&e->set))
-            return xd_fail(err, XD_E_IO,
-                           "%zu files of %llu bytes are too many for their "
-                           "disk, which has room for %llu",
-                           d->n, (ull)d->needed, (ull)d->room);
+            return fail_full(d, err);
     }
     return 0;
 }

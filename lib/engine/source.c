@@ -6,22 +6,22 @@
 #include "engine/depot_parts.h"
 #include "manifest/model.h"
 
-/* One of a node of a mesh. */
+/* The source of a mesh node. */
 struct node_source {
-    struct xd_depot_source source; /* the first member */
+    struct xd_depot_source source; /* must be the first member */
     struct xd_model_file file;
     struct xd_model_replica replica;
     const struct xd_via_file *via;
-    struct xd_url *url; /* with its text */
+    struct xd_url *url; /* includes its string */
 };
 
-/* One of a shard of parity. */
+/* The source of a parity shard. */
 struct parity_source {
-    struct xd_depot_source source; /* the first member */
+    struct xd_depot_source source; /* must be the first member */
     struct xd_model_file file;
     struct xd_model_replica replica;
     struct xd_replica more;
-    struct xd_url url; /* its text is the manifest's */
+    struct xd_url url; /* its string belongs to the manifest */
     struct xd_source_parity parity;
 };
 
@@ -125,6 +125,7 @@ void xd_source_free_facts(struct xd_depot_source *s)
         return;
     xd_free(f->check);
     xd_free(f->validator);
+    xd_free(f->media_type);
     xd_free(f->stated_by);
     xd_free(f->final_url);
     xd_kept_error_free(f->error);

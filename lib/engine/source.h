@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One source of a depot: bytes of the file, which an object there has.  It is
- * one replica of the manifest, or several that follow each other in one object;
- * others come later: depot_parts.h.
+ * A source: a range of the file that an object on a depot holds.  It is one
+ * replica of the manifest, or several consecutive ones in the same object.
+ * Sources can also be added later: depot_parts.h.
  *
- * The source that a program reads, struct xd_source, is another thing:
- * api/source.c.
+ * Do not confuse it with struct xd_source of the public interface, which a
+ * program reads from (api/source.c).
  */
 #ifndef XD_ENGINE_SOURCE_H
 #define XD_ENGINE_SOURCE_H
@@ -18,17 +18,28 @@
 #include "base/time.h"
 #include "base/url.h"
 
-/* What the validators of a source's answers say (trust/validators.h). */
+/* Result of comparing the validators of a source's responses
+ * (trust/validators.h). */
 enum xd_validators {
-    XD_VALIDATORS_HOLD,      /* they agree so far */
-    XD_VALIDATORS_UNCHECKED, /* they differ; samples are compared */
-    XD_VALIDATORS_VARY,      /* they differ, of one file: they mean nothing */
+    XD_VALIDATORS_HOLD,      /* no difference so far */
+    XD_VALIDATORS_UNCHECKED, /* they differ; samples are being compared */
+    XD_VALIDATORS_VARY,      /* they differ although the file is the same, so
+                                they are ignored */
     XD_VALIDATORS_CHANGED,   /* the file has changed */
-    XD_VALIDATORS_OPEN /* they differ, and no sample could be had: the next
-                              request finds out */
+    XD_VALIDATORS_OPEN /* they differ, and no sample could be fetched; the next
+                          request decides */
 };
 
-/* A server that names each answer anew has no validators. */
+/* Result of comparing an object that has become longer (trust/growing.h). */
+enum xd_object_growth {
+    XD_GROWTH_NONE,      /* it did not grow */
+    XD_GROWTH_UNCHECKED, /* the bytes are being compared */
+    XD_GROWTH_SAME,      /* the old bytes are unchanged; new ones follow */
+    XD_GROWTH_OTHER      /* the old bytes have changed */
+};
+
+/* A server with this many different validators for the same bytes probably
+ * creates a new one for each response, so its validators are ignored. */
 #define XD_ALIKE_MAX 16
 
 struct xd_depot;
@@ -39,65 +50,79 @@ struct xd_model_file;
 struct xd_model_stripe;
 struct xd_via_file;
 
-/* Of a source of which answers had different validators (trust/validator_check.h).
- * Guarded by engine.lock. */
+/* State of a source whose responses had different validators
+ * (trust/validator_check.h).  Guarded by engine.lock. */
 struct xd_source_check {
     struct xd_depot_source *source;
     struct xd_depot *depot;
-    struct xd_source_check *next; /* of those that are UNCHECKED */
-    uint64_t sought; /* the hash of the validator that raised the doubt, or 0 */
-    unsigned n;      /* how often it was UNCHECKED */
-    xd_usec open_since; /* when OPEN */
-    unsigned n_alike;   /* at most XD_ALIKE_MAX: then all others are ignored */
+    struct xd_source_check
+        *next;          /* next source in the list of UNCHECKED sources */
+    uint64_t sought;    /* hash of the validator that differed, or 0 */
+    unsigned n;         /* number of checks */
+    xd_usec open_since; /* time at which it became OPEN */
+    unsigned n_alike;   /* entries of `alike`; at XD_ALIKE_MAX all validators
+                           are ignored */
     uint64_t
-        alike[XD_ALIKE_MAX]; /* hashes of the validators under which samples
-                                     were the same */
+        alike[XD_ALIKE_MAX]; /* hashes of validators whose samples were equal */
 };
 
-/* What its answers have said.  Guarded by engine.lock. */
+/* Facts from the responses of a source.  Guarded by engine.lock. */
 struct xd_source_facts {
-    const struct xd_kept_error *error; /* why it is gone; NULL: it is not, or
-                                          with its depot */
-    char *validator; /* strong, of its first answer, or NULL; constant */
-    struct xd_url *stated_by; /* the URL of that answer, or NULL; constant */
-    int64_t modified; /* as its last answer says, in seconds since 1970; 0: it
-                         does not, or nothing asks for it */
-    struct xd_source_check *check; /* NULL: it was never UNCHECKED */
-    struct xd_url *final_url;      /* where its URL redirected to, or NULL */
-    enum xd_reach reach;           /* of final_url: io/transport.h */
+    const struct xd_kept_error *error; /* why it is gone; NULL if it is not, or
+                                          if its whole depot failed */
+    char *validator; /* strong validator of the first response, or NULL;
+                        constant */
+    /* media type of the first response, "" if it stated none; NULL before that
+     * response; constant */
+    char *media_type;
+    struct xd_url *stated_by; /* URL of that response, or NULL; constant */
+    int64_t modified; /* modification time in the last response, in seconds
+                         since 1970; 0 if unknown or not needed */
+    struct xd_source_check *check; /* NULL if it was never UNCHECKED */
+    struct xd_url *final_url;      /* redirect target of its URL, or NULL */
+    enum xd_reach reach;           /* network scope of final_url:
+                                      io/transport.h */
 };
 
-/* No more than is needed, as there may be 100 000: what the manifest says of it
- * is asked there. */
+/* Kept small, as there may be 100,000.  Everything else is looked up in the
+ * manifest. */
 struct xd_depot_source {
-    /* Constant, but range.end and is_sized, which are set once when a depot has
-     * stated the size. */
+    /* constant, except range.end and is_sized, which are set once when a depot
+     * states the size */
     struct xd_range range;          /* bytes of the file */
-    const struct xd_model_file *in; /* the manifest's file that has it, */
-    uint32_t place;                 /* and which of its replicas it is */
-    uint32_t order; /* in the manifest; or how it came later: depot_parts.h */
-    uint32_t furthest; /* the source up to this one that ends last; of one that
-                          was appended, which of those it is */
-    bool is_preferred : 1; /* by its location */
-    bool is_of_node : 1;   /* of a mesh: xd_source_via() */
-    bool is_parity : 1; /* of a stripe: xd_source_parity(); the range is all of
-                              the stripe's data, of which it can take the place */
-    bool is_sized;      /* a depot has stated the size of its object */
+    const struct xd_model_file *in; /* the file of the manifest that lists it */
+    uint32_t place;                 /* index of the replica in that file */
+    uint32_t order;    /* order in the manifest, or one of the values in
+                          depot_parts.h */
+    uint32_t furthest; /* index of the source with the highest end so far; for
+                          an appended source, its own index */
+    bool is_preferred : 1; /* its location is preferred */
+    /* the source belongs to a mesh node: xd_source_via() */
+    bool is_of_node : 1;
+    bool is_parity : 1; /* it is parity (xd_source_parity()); `range` is all
+                           data of the stripe, and it can replace any part of
+                           that */
+    bool is_sized;      /* a depot has stated the size of the object */
 
-    /* Guarded by engine.lock. */
-    bool is_gone : 1;      /* will not do in this run: xd_depot_drop_source() */
-    bool is_noted : 1;     /* the journal knows its validator */
-    bool has_answered : 1; /* with bytes of an object of the right size */
-    bool knows_no_conditions : 1; /* it is sent no validator */
-    bool varies : 1;              /* that it does so is said */
-    bool was_sampled : 1;         /* while UNCHECKED: no request waits for what
-                                 comes out */
-    bool final_url_fails : 1;     /* so its URL itself is asked again */
-    enum xd_validators validators : 8;
-    struct xd_source_facts *facts; /* NULL: there are none; xd_source_facts() */
+    /* guarded by engine.lock */
+    bool is_gone : 1;      /* unusable in this run: xd_depot_drop_source() */
+    bool is_noted : 1;     /* its validator is in the journal */
+    bool has_answered : 1; /* it has sent bytes of an object of the right
+                              size */
+    bool knows_no_conditions : 1; /* it does not support conditional requests */
+    bool varies : 1;              /* the user was told that its validators
+                                     vary */
+    bool was_sampled : 1;         /* it was sampled while UNCHECKED, and no
+                                     request waits for the result */
+    bool final_url_fails : 1;     /* final_url failed, so request the original
+                                     URL again */
+    enum xd_validators validators : 4;
+    enum xd_object_growth growth : 4;
+    struct xd_source_facts *facts; /* NULL before the first call of
+                                      xd_source_facts() */
 };
 
-/* One that is to be added: the bytes of the file, and the object. */
+/* A source to add: its place in the file and its object. */
 struct xd_new_source {
     struct xd_range range;
     struct xd_url url;
@@ -105,24 +130,24 @@ struct xd_new_source {
     unsigned priority, max_connections;
 };
 
-/* What the manifest, or the call that added it, says of a source: its URL; where
- * its bytes begin in the object there, and how long that is; how it holds them, or
- * NULL; and how near its server may be. */
+/* Return what the manifest says, or the call that added the source: its URL,
+ * the offset of its bytes in the object, the size of the object, its framing
+ * (NULL: none), and the network scope allowed for its server. */
 const struct xd_url *xd_source_url(const struct xd_depot_source *s);
 uint64_t xd_source_offset(const struct xd_depot_source *s);
 uint64_t xd_source_object_size(const struct xd_depot_source *s);
 const struct xd_framing *xd_source_framing(const struct xd_depot_source *s);
 enum xd_reach xd_source_reach(const struct xd_depot_source *s);
 
-/* Where the byte lies in the object. */
+/* Returns the offset in the object of a byte of the file. */
 uint64_t xd_source_at(const struct xd_depot_source *s, uint64_t byte);
 
-/* Which bytes of the file these of its object are, as far as it has them; empty if
- * none, or if bytes of the object are not bytes of the file. */
+/* Returns the bytes of the file in `of_object`, a range of the object.  Empty
+ * if there are none, or if the object is framed. */
 struct xd_range xd_source_part(const struct xd_depot_source *s,
                                struct xd_range of_object);
 
-/* Of parity: which shard it is, and of which stripe. */
+/* The shard of a parity source. */
 struct xd_source_parity {
     const struct xd_model_stripe *stripe;
     unsigned number;
@@ -130,25 +155,26 @@ struct xd_source_parity {
 
 struct xd_source_parity xd_source_parity(const struct xd_depot_source *s);
 
-/* Of a node of a mesh: of which file that goes through it; else NULL. */
+/* Returns the mesh file of a node's source; NULL for other sources. */
 const struct xd_via_file *xd_source_via(const struct xd_depot_source *s);
 
-/* What is known of it; never NULL. */
+/* Returns the facts about the source, for reading.  Never NULL. */
 const struct xd_source_facts *xd_source_known(const struct xd_depot_source *s);
 
-/* The same, to be written.  NULL when out of memory. */
+/* Returns the facts about the source, for writing.  NULL when out of memory. */
 struct xd_source_facts *xd_source_facts(struct xd_depot_source *s);
 
-/* Nothing of it is asked for any more, and no request has it: it need not be known
- * what its answers said, unless a check or a reader waits for that. */
+/* Releases the facts from responses, unless a check or a reader still needs
+ * them.  Call it when nothing is requested from the source any more. */
 void xd_source_forget(struct xd_depot_source *s);
 
-/* What to ask for it: where its URL led to, as long as that is good.  NULL for
- * no source. */
+/* Returns the URL to request: the redirect target as long as it works, else the
+ * URL of the source.  NULL if `source` is NULL. */
 const struct xd_url *xd_source_request_url(
     const struct xd_depot_source *source);
 
-/* How near that URL may lead; PUBLIC for no source. */
+/* Returns the network scope allowed for that URL; PUBLIC if `source` is
+ * NULL. */
 enum xd_reach xd_source_request_reach(const struct xd_depot_source *source);
 
 #endif

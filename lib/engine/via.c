@@ -19,13 +19,15 @@
 #include "manifest/model.h"
 #include "os/small_file.h"
 
-/* A thousand nodes with a few addresses each, and as many origins, are less. */
+/* Maximum length of a node list.  A list of a thousand nodes with a few
+ * addresses each, and as many origins, is shorter. */
 #define MOST_TEXT ((size_t)1 << 20)
 
-/* Of a chunk that is one of many files: so many nodes beside its owners. */
+/* Number of nodes, besides the owners, that get a source for a chunk if the
+ * download has many files. */
 #define SPARE_NODES 1
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static size_t count_addresses(const struct xd_mesh *m)
 {
@@ -114,7 +116,7 @@ void xd_via_refuse(struct xd_via *v, const char *why)
         v->refusal = xd_strdup(why);
 }
 
-/* ---- what may go through it ---- */
+/* ---- files that may use the mesh ---- */
 
 static bool is_whole(const struct xd_model_file *f, size_t place)
 {
@@ -158,9 +160,9 @@ const char *xd_via_refuses(const struct xd_options *o, const struct xd_url *url)
                            net->oauth2_bearer || net->cert ||
                            has_secret_header(net->headers);
 
-    /* For want of memory: as if its server were to see them. */
+    /* if memory runs out, assume that the credentials would be sent */
     return has_login && xd_hosts_have(net->auth_hosts, url) != 0
-               ? "its origin is sent credentials, which no cache may see"
+               ? "its origin needs credentials, which no cache may see"
                : NULL;
 }
 
@@ -183,7 +185,7 @@ bool xd_via_exposes(const struct xd_via *v, const struct xd_url *url)
     return is_https(url);
 }
 
-/* ---- its files ---- */
+/* ---- files of the mesh ---- */
 
 static uint64_t count_chunks(const struct xd_via *v, struct xd_range range)
 {
@@ -214,7 +216,7 @@ static const uint32_t *owners_of(const struct xd_via *v,
     return &f->owners[i * v->copies];
 }
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 static struct xd_via_file *make_file(const struct xd_via *v,
                                      struct xd_range range,
                                      const struct xd_via_origin *origin,
@@ -250,7 +252,7 @@ static struct xd_via_file *make_file(const struct xd_via *v,
     return f;
 }
 
-/* Its depot may be a new one. */
+/* Adds a source; its depot may be new. */
 static int add_source(struct xd_depots *d, struct xd_via_file *f, size_t node,
                       size_t address, size_t number)
 {
@@ -271,7 +273,7 @@ static int add_source(struct xd_depots *d, struct xd_via_file *f, size_t node,
     return rc;
 }
 
-/* Whether the node gets a source of the file. */
+/* Returns true if the node should get a source for the file. */
 static bool is_of_use(const struct xd_depots *d, const struct xd_via_file *f,
                       size_t node, const unsigned *ranked, unsigned n_ranked)
 {
@@ -328,7 +330,7 @@ int xd_via_add(struct xd_depots *d, struct xd_range range,
     return add_sources(d, f, is_proved);
 }
 
-/* ---- which node ---- */
+/* ---- choice of the node ---- */
 
 uint8_t xd_via_tier(const struct xd_via *v, const struct xd_via_file *f,
                     size_t i, const struct xd_depot *depot)
@@ -343,8 +345,8 @@ uint8_t xd_via_tier(const struct xd_via *v, const struct xd_via_file *f,
     return XD_TIER_NODE;
 }
 
-/* Whether it is not known to be dropped, nor has failed a moment ago: nodes that
- * ask one that is silent are silent as well. */
+/* Returns true if the node was not dropped and has not failed recently.  A node
+ * that fetches from a silent one is silent, too. */
 static bool is_alive(const struct xd_via *v, size_t node)
 {
     size_t number = 0;
@@ -363,14 +365,16 @@ static bool is_alive(const struct xd_via *v, size_t node)
     return !is_known;
 }
 
-/* Whether requests to other nodes may name it. */
+/* Returns true if requests to other nodes may name the node as the owner. */
 static bool leads(const struct xd_via *v, size_t node)
 {
     return is_alive(v, node) && !v->misleads[node] && !v->avoids[node];
 }
 
-/* The node of the least rank that leads; if none does, of rank 0.  *out_instead is
- * the id of the first that ranks before it and misleads, or is avoided; or NULL. */
+/* Returns the rank of the first node that requests may name as the owner of the
+ * chunk, or 0 if there is none.  If a node of a better rank was skipped because
+ * it has sent wrong bytes or is slow, sets *out_instead to the ID of the first
+ * one, else to NULL. */
 static size_t find_owner(const struct xd_via *v, const unsigned *ranked,
                          const char **out_instead)
 {
@@ -390,7 +394,9 @@ static uint32_t bit_of(size_t rank)
     return UINT32_C(1) << (rank < 31 ? rank : 31);
 }
 
-/* Returns what a request for the chunk names beside its owner; NULL: nothing. */
+/* Chooses and stores the node that requests for the chunk will name as its
+ * owner.  Returns the ID of the node that other nodes should bypass, or
+ * NULL. */
 static const char *name_owner(const struct xd_via *v,
                               const struct xd_via_file *f, size_t chunk)
 {
@@ -410,7 +416,7 @@ static const char *name_owner(const struct xd_via *v,
     return instead;
 }
 
-/* Returns where it ends. */
+/* Appends a header field.  Returns the new length. */
 static size_t add_field(char out[XD_VIA_FIELDS], size_t at, const char *name,
                         const char *value)
 {

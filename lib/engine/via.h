@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mesh of caches that a download goes through (mesh/mesh.h): its nodes are
- * depots, each with a source of every file that goes through it.
+ * A mesh of caches that a download uses (mesh/mesh.h).  Each node is a depot
+ * with one source for every file that is fetched through the mesh.
  *
  *     chunks        0        1        2        3
  *     node a   |==tier 0|--tier 1|==tier 0|--tier 1|
@@ -9,14 +9,16 @@
  *     node c   |--tier 1|==tier 0|==tier 0|==tier 0|
  *     direct   |..............tier 2...............|
  *
- * A node holds in tier 0 the chunks for which it is among the first `copies` by
- * rank: of others it is asked when all of those are dropped, and replicas
- * themselves, the origin among them, when all nodes are.
+ * For each chunk, the first `copies` nodes by rank are its owners, in tier 0.
+ * The other nodes are in tier 1, which is used when all owners have been
+ * dropped.  The replicas of the manifest, including the origin, are in tier 2,
+ * which is used when all nodes have been dropped.
  *
- * What a node sends counts only if it is of the version that the origin has: its
- * validator is that of the origin, or the hashes of pieces prove it.
+ * Bytes from a node count only if they belong to the origin's version of the
+ * file: the response has the origin's validator, or piece hashes prove the
+ * bytes.
  *
- * Guarded by engine.lock, once the engine has started.
+ * Guarded by engine.lock after the engine has started.
  */
 #ifndef XD_ENGINE_VIA_H
 #define XD_ENGINE_VIA_H
@@ -39,127 +41,139 @@ struct xd_url;
 
 enum { XD_TIER_OWNER, XD_TIER_NODE, XD_TIER_DIRECT, XD_TIER_PARITY };
 
-/* The most copies of a chunk, and for how many bytes of a request's header there
- * is room. */
+/* Maximum number of copies of a chunk, and bytes for the header fields of a
+ * request to a node. */
 #define XD_VIA_COPIES_MAX 16
 #define XD_VIA_FIELDS 320
 
-/* Which nodes requests for a chunk have named as its owner. */
+/* The nodes that requests named as the owner of a chunk. */
 struct xd_via_named {
-    uint32_t last; /* its number */
+    uint32_t last; /* number of the node named last */
     uint32_t
-        ever; /* bit i: the one of rank i; the last bit: of any from there on */
+        ever; /* bit i: the node of rank i was named; the last bit stands for
+                 its rank and all ranks after it */
 };
 
-/* One file that goes through it. */
+/* A file that is fetched through the mesh. */
 struct xd_via_file {
-    struct xd_range range; /* its bytes, in the line of all */
+    struct xd_range range; /* its place in the download */
     const struct xd_model_file
-        *in;        /* the replica at its origin: this file's, */
-    uint32_t place; /* of that number */
-    uint64_t key;   /* for ranks */
-    char
-        *validator; /* the strong validator that the origin gives it, or NULL */
+        *in;         /* the file of the manifest with the replica at the
+                        origin */
+    uint32_t place;  /* index of that replica */
+    uint64_t key;    /* key for computing the ranks of nodes */
+    char *validator; /* strong validator of the origin, or NULL */
     size_t n_chunks;
-    struct xd_via_named *named; /* of each chunk */
-    uint32_t owners[]; /* of each chunk so many nodes as there are copies */
+    struct xd_via_named *named; /* for each chunk */
+    uint32_t owners[];          /* `copies` nodes for each chunk */
 };
 
 struct xd_via {
     struct xd_mesh *mesh;
     unsigned copies;
-    size_t n_depots;          /* one for each address of each node, in order: */
-    struct xd_depot **depots; /* NULL: it holds nothing so far */
-    const struct xd_depot *origin;    /* of the last file that was added */
-    bool misleads[XD_MESH_NODES_MAX]; /* what others have from the node was
-                                            wrong, and it is named to none */
-    bool avoids[XD_MESH_NODES_MAX];   /* it is not waited for (via_watch.h), and
-                                            named to none either */
+    size_t n_depots; /* one for each address of each node, in the order of the
+                        mesh */
+    /* NULL for an address of a node that holds nothing */
+    struct xd_depot **depots;
+    const struct xd_depot *origin; /* origin of the last file added */
+    /* for each node: other nodes got wrong bytes from it, so requests do not
+     * name it as an owner any more */
+    bool misleads[XD_MESH_NODES_MAX];
+    /* for each node: it is slow or hangs (via_watch.h), so requests do not name
+     * it as an owner */
+    bool avoids[XD_MESH_NODES_MAX];
     xd_usec
-        hung_at[XD_MESH_NODES_MAX]; /* it has sent nothing since; 0: it has */
+        hung_at[XD_MESH_NODES_MAX]; /* for each node: when it was found to hang;
+                                       0 if it does not */
     xd_usec watched_at;
-    bool was_sampled[XD_MESH_NODES_MAX]; /* what a node is the owner of was
-                                            compared with the origin */
-    struct xd_via_file **files;          /* by range */
+    bool was_sampled[XD_MESH_NODES_MAX]; /* for each node: bytes that it owns
+                                            were compared with the origin */
+    struct xd_via_file **files;          /* sorted by range */
     size_t n_files, capacity;
-    char *refusal; /* why the file does not go through it; NULL: it does, or is
-                      one of many, or that is not known yet */
+    char *refusal; /* why the mesh is not used for the file; NULL if it is used,
+                      if that is not decided yet, or if there are several
+                      files */
 };
 
-/* Reads the mesh that the options name: *out is NULL where they name none.
- * Ownership: the caller's.  Errors: IO, MANIFEST, NOMEM. */
+/*
+ * Reads the list of nodes named by the options.  Sets *out to NULL if there is
+ * none.
+ * Ownership: the caller's.  Errors: IO, MANIFEST, NOMEM.
+ */
 int xd_via_new(struct xd_via **out, const struct xd_options *o,
                struct xd_error *err);
 void xd_via_free(struct xd_via *v); /* NULL does nothing */
 
-/* A replica that nodes can be asked for in its place. */
+/* A replica that nodes can fetch and serve. */
 struct xd_via_origin {
     const struct xd_model_file *in;
     uint32_t place;
 };
 
 /*
- * The first of the replicas of a file, which all clients choose alike: that is
- * `e`, an extent of `f`.  False: none lies at an origin of the mesh, and is a whole
- * object without a login.
+ * Finds the replica of `e`, an extent of `f`, that nodes should serve.  This is
+ * the first suitable replica, so that all clients choose the same one.  A
+ * replica is suitable if it is at an origin of the mesh, is a whole object and
+ * needs no login.  Returns false if there is none.
  */
 bool xd_via_find(const struct xd_via *v, const struct xd_model_file *f,
                  const struct xd_model_extent *e, struct xd_via_origin *out);
 
-/* Why no request for `url` goes to nodes: the options give its server what it
- * alone may see.  NULL: they may. */
+/* Returns why the mesh may not be used for `url`: the options send data to its
+ * server that no other server may see.  NULL if it may be used. */
 const char *xd_via_refuses(const struct xd_options *o,
                            const struct xd_url *url);
 
-/* Whether all nodes are asked without TLS for what is `url`, which is asked
- * with. */
+/* Returns true if `url` uses TLS but no node does. */
 bool xd_via_exposes(const struct xd_via *v, const struct xd_url *url);
 
 /*
- * The file goes through the mesh: sources are added to the depots of its nodes,
- * which may be new ones, the last of the list.  `is_proved`: nodes without TLS may
- * send what the origin sends with.  Of one chunk among many files few nodes get a
- * source.
+ * Adds sources for the file to the depots of the nodes.  New depots are added
+ * to the end of the list.  `is_proved` means that hashes prove the file, so
+ * nodes without TLS may serve it even if the origin uses TLS.  In a download of
+ * many files, a file of one chunk gets sources at only a few nodes.
  * Errors: NOMEM.
  */
 int xd_via_add(struct xd_depots *d, struct xd_range range,
                const struct xd_via_origin *origin, const char *validator,
                bool is_proved);
 
-/* A chunk of a file, as bytes of the line; its last may be shorter. */
+/* Returns chunk `i` of a file as bytes of the download.  The last one may be
+ * shorter. */
 struct xd_range xd_via_chunk(const struct xd_via *v,
                              const struct xd_via_file *f, size_t i);
 
-/* Which chunk a byte of the file is in. */
+/* Returns the index of the chunk with the byte. */
 size_t xd_via_chunk_of(const struct xd_via *v, const struct xd_via_file *f,
                        uint64_t byte);
 
-/* In which tier `depot` holds chunk `i` of the file. */
+/* Returns the tier in which `depot` holds chunk `i` of the file. */
 uint8_t xd_via_tier(const struct xd_via *v, const struct xd_via_file *f,
                     size_t i, const struct xd_depot *depot);
 
-/* What a request for bytes from `byte` on says beside its range, which lies within
- * one chunk: which version is wanted, and which node is to ask the origin for
- * it. */
+/* Writes the header fields of a request to a node: the wanted version, and the
+ * node that should fetch the chunk from the origin.  The request starts at
+ * `byte` and stays within one chunk. */
 void xd_via_fields(const struct xd_depots *d, const struct xd_via_file *f,
                    uint64_t byte, char out[XD_VIA_FIELDS]);
 
-/* The node that the last request for bytes of that chunk has named; and whether
- * one has named that node. */
+/* xd_via_named() returns the node that the last request for the chunk of `byte`
+ * named as its owner.  xd_via_was_named() returns true if any request named
+ * `node`. */
 size_t xd_via_named(const struct xd_via *v, const struct xd_via_file *f,
                     uint64_t byte);
 bool xd_via_was_named(const struct xd_via *v, const struct xd_via_file *f,
                       uint64_t byte, size_t node);
 
-/* The depot that is the origin of all that goes through the mesh, which is one
- * file; NULL: there is none. */
+/* Returns the depot of the origin if a single file is fetched through the mesh,
+ * else NULL. */
 const struct xd_depot *xd_via_origin(const struct xd_depots *d);
 
-/* The depot that the bytes of `depot` come from: of a node that of its origin, else
- * itself. */
+/* Returns the depot whose bytes `depot` serves: the origin if it is a mesh
+ * node, else the depot itself. */
 unsigned xd_via_witness(const struct xd_depots *d, unsigned depot);
 
-/* The first sentence is kept. */
+/* Stores why the mesh is not used.  Only the first reason is kept. */
 void xd_via_refuse(struct xd_via *v, const char *why);
 
 #endif

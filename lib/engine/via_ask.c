@@ -11,7 +11,7 @@
 #include "engine/depot.h"
 #include "engine/depots.h"
 #include "engine/engine.h"
-#include "engine/resume_compare.h"
+#include "engine/resume.h"
 #include "engine/source.h"
 #include "engine/trust/validators.h"
 #include "engine/via.h"
@@ -21,20 +21,20 @@
 #include "os/clock.h"
 #include "transfer/batch.h"
 
-/* For so long an origin is waited for that can be done without, as hashes prove
- * all of its file. */
+/* Maximum wait for an origin whose answer is not essential, because hashes
+ * prove all of the file. */
 #define GRACE (2 * XD_SECOND)
 
-/* A request that a connection has lost is made once more. */
+/* Maximum number of attempts, in case the connection breaks. */
 #define ATTEMPTS 2
 
-/* What its answer says of the file. */
+/* What the origin's response says about the file. */
 struct asked {
     const struct xd_url *url;
     char validator[XD_VIA_FIELDS]; /* or "" */
     uint64_t size;
     bool redirects;
-    struct xd_error error; /* code XD_OK: it has answered */
+    struct xd_error error; /* code XD_OK: the origin has answered */
 };
 
 static const struct xd_url *url_of(const struct xd_via_origin *o)
@@ -47,10 +47,10 @@ static bool is_strong(const char *validator)
     return validator[0] == '"';
 }
 
-/* ---- what proves it ---- */
+/* ---- hashes that prove a file ---- */
 
-/* Whether a hash that the file's own server did not name proves all of it before
- * it counts. */
+/* Returns true if hashes prove all bytes before they are used, and do not come
+ * from the server of the file itself. */
 static bool has_hash_from_elsewhere(const struct xd_model_file *f)
 {
     for (size_t i = 0; i < f->n_hashes; i++)
@@ -79,8 +79,8 @@ static const char *refuse_exposed(const struct xd_via *v,
 
 /* ---- many files ---- */
 
-/* An extent that is one of many files.  Errors: NOMEM; 1: it is not for the
- * mesh. */
+/* Adds one file of a set.  Returns 1 if it does not use the mesh.  Errors:
+ * NOMEM. */
 static int add_one(struct xd_engine *e, struct xd_range range,
                    const struct xd_model_file *f,
                    const struct xd_model_extent *extent, bool has_proof)
@@ -133,7 +133,7 @@ bool xd_via_add_file_locked(struct xd_engine *e, struct xd_range range,
     return rc == 0;
 }
 
-/* ---- the origin is asked ---- */
+/* ---- request to the origin ---- */
 
 static int on_head(void *user, size_t i, const struct xd_head *head)
 {
@@ -165,7 +165,8 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
         xd_fail(&a->error, XD_E_CANCELED, "it was canceled");
 }
 
-/* By a batch that the end of the download cancels.  Without the lock. */
+/* Uses a batch that is cancelled when the download ends.  Called without the
+ * lock. */
 static int ask(struct xd_engine *e, const struct xd_request *request,
                xd_usec until, struct asked *out, struct xd_error *err)
 {
@@ -220,7 +221,7 @@ static int ask_origin_locked(struct xd_engine *e, const struct xd_url *url,
 
 /* ---- one file ---- */
 
-/* Why it does not go through the mesh, or NULL. */
+/* Returns why the file does not use the mesh, or NULL. */
 static const char *refuse_locked(const struct xd_engine *e,
                                  struct xd_via_origin *out)
 {
@@ -231,14 +232,15 @@ static const char *refuse_locked(const struct xd_engine *e,
     if (d->size == XD_SIZE_UNKNOWN)
         return "no server says how long it is";
     if (f->n_extents != 1 || !xd_via_find(d->via, f, &f->extents[0], out))
-        return "none of its URLs is one that the mesh may be asked for";
+        return "the mesh does not serve any of its URLs";
     why = xd_via_refuses(&e->options, url_of(out));
     return why ? why
                : refuse_exposed(d->via, url_of(out),
                                 has_hash_from_elsewhere(f));
 }
 
-/* The same, of what its origin says. */
+/* Returns true if the response of the origin rules out the mesh, and writes the
+ * reason to `why`. */
 static bool refuse_answer_locked(const struct xd_engine *e,
                                  const struct asked *a, char *why, size_t size)
 {
@@ -266,7 +268,7 @@ static bool refuse_answer_locked(const struct xd_engine *e,
     return true;
 }
 
-/* Requests to the origin itself are for that version, too. */
+/* Makes requests to the origin itself require this version, too. */
 static void state_version_locked(struct xd_engine *e, const struct xd_url *url,
                                  const char *validator)
 {
@@ -290,8 +292,7 @@ static void use_mesh_locked(struct xd_engine *e,
     if (a->validator[0] != '\0')
         state_version_locked(e, url_of(origin), a->validator);
     if (xd_via_add(&e->depots, (struct xd_range){0, d->size}, origin,
-                   is_strong(a->validator) ? a->validator : NULL,
-                   is_proved) < 0)
+                   have_pieces_locked(e) ? NULL : a->validator, is_proved) < 0)
         xd_engine_fail_nomem_locked(e);
     else
         e->hooks->renew_locked(e);

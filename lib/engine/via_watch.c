@@ -12,37 +12,41 @@
 
 #define LOOKS_EVERY (50 * XD_MS)
 
-/* It was asked for so long in all. */
+/* A node is judged after requests to it have run for this long in total. */
 #define BUSY (10 * XD_SECOND)
 
-/* Of the median: a node of many has a bad moment, and clients that differ about one
- * have the origin send a chunk twice. */
+/* A node is slow if its throughput is below this fraction of the median.  The
+ * fraction is low, because nodes have bad moments.  Besides, if clients
+ * disagree about a node, the origin sends a chunk twice. */
 #define SLOW 0.25
 
-/* A median of fewer says nothing. */
+/* A median of fewer nodes means nothing. */
 #define LEAST_NODES 3
 
-/* A node has sent nothing for so long, and most others have a moment ago.  A little less
- * than what the scheduler takes for the end of one (sched/tiers.c): it would set aside
- * those that wait, too. */
+/* A node may hang if it has sent nothing for this long while most others have.
+ * This is slightly less than the limit at which the scheduler drops a silent
+ * depot (sched/tiers.c), because that would also drop the nodes that wait for
+ * this one. */
 #define HANGS (19 * XD_SECOND / 10)
 
-/* In a cold mesh all nodes are silent for seconds, until the first chunks have come;
- * this many bytes of one tell that it is past that. */
+/* At first no node has any chunk, and all of them are silent for seconds.  A
+ * node that has sent this many bytes is past that phase. */
 #define WARM ((uint64_t)2 << 20)
 
-/* And so long so many others, which are to ask it, have kept a request waiting: alone its
- * silence is that of a line with many clients. */
+/* A node hangs only if, in addition, LEAST_WAITING other nodes have each kept a
+ * request waiting for it for the time WAITS.  Silence alone may only mean a
+ * slow network with many clients. */
 #define WAITS (3 * XD_SECOND / 2)
 #define LEAST_WAITING 2
 #define MOMENT (XD_SECOND / 2)
 
-/* What is known of one, from all of its addresses. */
+/* What is known of a node, at all of its addresses. */
 struct view {
-    double rate; /* bytes per second of the time in which it was asked; below 0:
-                      for too short a time */
-    xd_usec since; /* the last byte of it, or when it was asked; 0: it is not */
-    xd_usec sent;  /* the last byte */
+    double rate;   /* bytes per second while requests to it were running; < 0 if
+                      they have not run for long enough */
+    xd_usec since; /* time of its last byte, or of the start of the request; 0
+                      if no request is running */
+    xd_usec sent;  /* time of its last byte */
     uint64_t bytes;
 };
 
@@ -82,7 +86,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Below 0: too few are known. */
+/* Returns the median throughput; < 0 if it is known for too few nodes. */
 static double median_rate(const struct view *views, size_t n)
 {
     double known[XD_MESH_NODES_MAX];
@@ -97,7 +101,8 @@ static double median_rate(const struct view *views, size_t n)
     return known[n_known / 2];
 }
 
-/* Whether others wait for it, while most of those that are asked send. */
+/* Returns true if the node hangs: other nodes wait for it, and most nodes with
+ * requests are sending. */
 static bool hangs(const struct view *view, unsigned n_waiting, bool most_send,
                   xd_usec now)
 {
@@ -106,7 +111,8 @@ static bool hangs(const struct view *view, unsigned n_waiting, bool most_send,
            most_send;
 }
 
-/* So that people know which node it is, by the addresses that were of use. */
+/* Stores the error in the depots of the node that were used, so that users see
+ * which node failed. */
 static void blame_node(struct xd_via *v, size_t node,
                        const struct xd_error *why)
 {
@@ -167,8 +173,9 @@ void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
     }
 }
 
-/* Which node another one was to ask for what a request waits for; n_nodes: it does
- * not wait, or was to ask none. */
+/* Returns the node from which another node should fetch the chunk that the
+ * request waits for.  Returns n_nodes if the request does not wait or names no
+ * other node. */
 static size_t waits_for(const struct xd_via *v, const struct xd_worker *w,
                         const struct xd_lane *lane)
 {
@@ -181,7 +188,8 @@ static size_t waits_for(const struct xd_via *v, const struct xd_worker *w,
     return named == w->depot->node ? v->mesh->n_nodes : named;
 }
 
-/* Whether one of its first `n` requests has waited for that node. */
+/* Returns true if one of the worker's first `n` requests has waited for that
+ * node. */
 static bool waits_locked(const struct xd_via *v, const struct xd_worker *w,
                          unsigned n, size_t node, xd_usec now)
 {
@@ -192,7 +200,8 @@ static bool waits_locked(const struct xd_via *v, const struct xd_worker *w,
     return false;
 }
 
-/* Each node once, for which it keeps requests waiting. */
+/* Adds one to n_waiting of each node that some request of the worker waits
+ * for. */
 static void count_waiting_locked(const struct xd_via *v,
                                  const struct xd_worker *w, unsigned *n_waiting,
                                  xd_usec now)

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes of a mesh that others are not to wait for.
+ * Detects nodes of a mesh that are slow or hang.
  *
- * All nodes ask the owner of a chunk for it: if that is far slower than the others, or
- * hangs, they are as slow for its share of the chunks, and whatever else waits for
- * those there.  So it is named no more, and nodes ask the next by rank, in place of
- * what they wait for.  It is asked itself still, as far as it is worth that.
+ * All nodes get a chunk from its owner.  If the owner is much slower than the
+ * others, or hangs, then all nodes are slow for its chunks, and other requests
+ * queue up after these.  So requests stop naming it as the owner.  Nodes then
+ * fetch from the next node by rank, even chunks that they already wait for.
+ * The slow node itself still gets requests, as long as that helps.
+ *
+ * A node is slow while its throughput is below a quarter of the median.  Only
+ * nodes count that had requests for 10 s in total, and there must be three.
+ *
+ * A node hangs if all of this is true:
+ *
+ * - it has sent 2 MiB or more, and nothing for the last 1.9 s of a request;
+ * - at least two depots of other nodes wait for it (see n_waiting);
+ * - at least two thirds of the other nodes with requests have sent something in
+ *   the last 0.5 s.
+ *
+ * It hangs until it sends another byte.  The constants are in via_watch.c.
  */
 #ifndef XD_ENGINE_VIA_WATCH_H
 #define XD_ENGINE_VIA_WATCH_H
@@ -15,12 +28,23 @@
 struct xd_engine;
 struct xd_via;
 
-/* Before a decision; requests that wait for such a node are stopped.  With
- * engine.lock. */
+/* Judges all nodes, and stops requests that wait for a node that is avoided
+ * now.  Call it before decisions are made.  Does nothing without a mesh, in a
+ * mesh with fewer than two hops, and within 50 ms of the last time.  Call it
+ * with engine.lock held. */
 void xd_via_watch_locked(struct xd_engine *e, xd_usec now);
 
-/* A part of that: note which they are; of each node at how many others requests wait
- * for it. */
+/*
+ * Judges all nodes and updates v->avoids and v->hung_at.  When a node begins to
+ * be avoided, stores the reason in depot->avoided_why of its depots that have
+ * delivered bytes.  The reason stays there when the node recovers.
+ *
+ * n_waiting has v->mesh->n_nodes elements.  n_waiting[i] is the number of
+ * depots of other nodes (a node has one for each of its addresses) with a
+ * request that named node i and has waited for 1.5 s without a byte.
+ *
+ * Public for tests only.  Call it with engine.lock held.
+ */
 void xd_via_note_avoided(struct xd_via *v, const unsigned *n_waiting,
                          xd_usec now);
 

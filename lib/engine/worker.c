@@ -15,9 +15,9 @@
 #include "engine/trust/validators.h"
 #include "os/descriptors.h"
 
-/* No descriptors are left for a transport.  What was asked of the depot ends,
- * which the scheduler gives to others or asks again; wait until others may have
- * closed some. */
+/* Called when no descriptors are left for a transport.  Ends the requests to
+ * the depot, which the scheduler then assigns again.  Waits until other threads
+ * may have closed some descriptors. */
 static void fail_locally_locked(struct xd_worker *w,
                                 const struct xd_error *error)
 {
@@ -41,10 +41,10 @@ static void fail_locally_locked(struct xd_worker *w,
 }
 
 /*
- * Point `transport` at the one for `depot`; false if it had to be made, which
- * releases the lock: everything may be otherwise now.  Only afterwards are
- * requests taken, so that a thread that asks for something finds a transport to
- * wake.
+ * Selects the transport for `depot`.  Returns false if the transport had to be
+ * created, which releases the lock, so that everything may have changed.  The
+ * worker takes requests only afterwards.  So a thread that assigns a request
+ * finds a transport to wake.
  */
 static bool choose_transport_locked(struct xd_worker *w)
 {
@@ -65,8 +65,9 @@ static bool choose_transport_locked(struct xd_worker *w)
     return false;
 }
 
-/* Wait for something to serve; false when the download is over.  While a
- * transport was made it may have ended: then nothing wakes a thread that waits. */
+/* Waits for a depot to serve.  Returns false when the download is over.  It may
+ * end while a transport is created, and then nothing wakes this thread any
+ * more. */
 static bool take_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
@@ -90,7 +91,7 @@ static bool take_locked(struct xd_worker *w)
     return true;
 }
 
-/* When poll() has to return though nothing came. */
+/* Returns when poll() must return even if nothing arrives. */
 static xd_usec until_locked(const struct xd_worker *w)
 {
     xd_usec until = w->engine->decisions.until;
@@ -105,18 +106,20 @@ static xd_usec until_locked(const struct xd_worker *w)
     return until;
 }
 
-static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence)
+static void carry_out(struct xd_worker *w, xd_usec until, xd_usec silence,
+                      xd_usec first_byte)
 {
-    xd_runner_set_silence(w->runner, silence);
+    xd_runner_set_silence(w->runner, silence, first_byte);
     for (unsigned i = 0; i < w->n_lanes; i++) {
         xd_lane_carry_out(w, i);
         if (w->lanes[i].is_over && !w->lanes[i].waits)
-            until = 0; /* it could not even begin: that is news already */
+            until = 0; /* a request failed to start, so its result is known */
     }
     xd_runner_poll(w->runner, until);
 }
 
-/* The first answer tells whether the depot's requests share a connection. */
+/* Returns true if a response has begun.  The first one shows whether the
+ * depot's requests share a connection. */
 static bool has_answered(const struct xd_worker *w)
 {
     bool has_answered = w->served->first_byte != XD_NEVER;
@@ -136,8 +139,7 @@ static bool uses_connection(struct xd_worker *w, unsigned slot)
             xd_runner_is_connected(w->runner, slot));
 }
 
-/* Count the connections that carry requests of the depot; a request that has
- * ended does not use its connection any more. */
+/* Counts the connections with running requests to the depot. */
 static void count_connections_locked(struct xd_worker *w)
 {
     struct xd_depot *depot = w->served;
@@ -166,7 +168,7 @@ static void count_connections_locked(struct xd_worker *w)
         depot->most_connections = used;
 }
 
-/* Whether there was something to flush. */
+/* Returns true if there was something to flush. */
 static bool flush_locked(struct xd_worker *w)
 {
     const bool has_readers = w->engine->dest.output->has_readers;
@@ -219,8 +221,8 @@ static void give_locked(struct xd_worker *w)
         xd_engine_decide_later_locked(e);
 }
 
-/* The download is over, and so are the requests of the lanes; what came before
- * a failure is kept for the next run. */
+/* Ends the requests of all lanes when the download is over.  Bytes received
+ * before a failure are kept for the next run. */
 static void leave_locked(struct xd_worker *w)
 {
     struct xd_engine *e = w->engine;
@@ -241,16 +243,37 @@ static void leave_locked(struct xd_worker *w)
     xd_cond_signal(&e->bytes_ready);
 }
 
-/* A node that waits for others to fill a chunk says nothing meanwhile; what that
- * holds up, the scheduler asks of other depots sooner (sched/tiers.c). */
+/* A mesh node sends nothing while it waits for others to fill a chunk, so its
+ * timeout is this many times longer.  The scheduler requests the delayed bytes
+ * from other depots earlier (sched/tiers.c). */
 #define FILLS 6
 
-/* For how long a request may say nothing. */
+/* Returns how long a depot may send nothing before its request fails. */
 static xd_usec silence_locked(const struct xd_worker *w)
 {
     xd_usec silence = xd_session_silence(&w->engine->session, xd_now());
 
     return w->served && w->served->node_id ? FILLS * silence : silence;
+}
+
+/* Returns how long a server may take to answer a request, if that is longer
+ * than the limit of silence: the option patience, unless another depot can
+ * deliver the bytes.  Otherwise returns 0. */
+static xd_usec first_byte_locked(const struct xd_worker *w, xd_usec silence)
+{
+    const struct xd_engine *e = w->engine;
+    const struct xd_sched *sched = e->session.sched;
+    bool waits = false;
+
+    for (unsigned i = 0; i < w->n_lanes; i++)
+        waits |= w->lanes[i].state == LANE_RUNNING &&
+                 w->lanes[i].first_byte == XD_NEVER;
+    if (!waits || !w->served || w->served->node_id)
+        return 0;
+    return !sched || xd_sched_is_last_hope(sched, w->served->number, silence,
+                                           xd_engine_clock_locked(e))
+               ? xd_options_first_byte(&e->options)
+               : 0;
 }
 
 static void *worker_main(void *arg)
@@ -261,9 +284,10 @@ static void *worker_main(void *arg)
     xd_engine_lock(e);
     while (take_locked(w)) {
         xd_usec until = until_locked(w), silence = silence_locked(w);
+        xd_usec first_byte = first_byte_locked(w, silence);
 
         xd_engine_unlock(e);
-        carry_out(w, until, silence);
+        carry_out(w, until, silence, first_byte);
         xd_engine_lock(e);
         w->must_wake = false;
         give_locked(w);
@@ -274,7 +298,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* What inspection has begun of this depot. */
+/* Takes over the request that inspection started for this depot. */
 static bool take_begun(struct xd_worker *w, const struct xd_depot *depot,
                        const struct xd_runner_config *config)
 {
@@ -297,6 +321,7 @@ static int new_runner(struct xd_worker *w, const struct xd_depot *depot)
                                       .n_connections =
                                           xd_options_lanes(&e->options),
                                       .silence = e->options.silence,
+                                      .patience = e->options.patience,
                                       .net = &e->options.net,
                                       .context = e->context,
                                       .budget = &e->budget,

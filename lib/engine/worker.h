@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker: the thread that serves one depot after another.
+ * A worker: a thread that serves one depot after another.
  *
- * It takes requests from its lanes, carries them out through its transport,
- * and gives back what came.  Only taking and giving hold engine.lock.
+ * It takes requests from its lanes, carries them out with its transport, and
+ * reports the results.  It holds engine.lock only to take requests and to
+ * report.
  */
 #ifndef XD_ENGINE_WORKER_H
 #define XD_ENGINE_WORKER_H
@@ -19,42 +20,43 @@ struct xd_engine;
 struct xd_lane;
 
 struct xd_worker {
-    /* Constant after start. */
+    /* constant after start */
     struct xd_engine *engine;
     struct xd_thread thread;
     struct xd_runner_handler handler;
-    struct xd_runner *runner; /* the thread's own; wakeup() by any */
+    struct xd_runner *runner; /* used only by the thread, except wakeup() */
     struct xd_lane *lanes;
     unsigned n_lanes;
-    size_t buffer_bytes; /* of each */
+    size_t buffer_bytes; /* size of the buffer of each lane */
 
-    /* Owned by the thread. */
+    /* owned by the thread */
     const struct xd_url
-        *begun; /* the URL of the answer in lane begun_lane, with
-                                   which that goes on; or NULL */
+        *begun; /* URL of the response that inspection started and lane
+                   `begun_lane` takes over, or NULL */
     unsigned begun_lane;
 
-    /* Guarded by lock. */
-    struct xd_depot *depot;  /* NULL: nothing to serve */
-    struct xd_depot *served; /* the last one: its connections are still open */
-    bool
-        must_wake; /* it has looked at its lanes, and waits for its transport */
+    /* guarded by lock */
+    struct xd_depot *depot;  /* NULL if there is nothing to serve */
+    struct xd_depot *served; /* the depot served last, whose connections are
+                                still open */
+    bool must_wake; /* it waits for its transport, so new requests must wake
+                       it */
 };
 
-/* Guarded by lock. */
+/* All workers.  Guarded by lock. */
 struct xd_workers {
     struct xd_worker **list;
     unsigned n, max;
-    unsigned n_lanes;   /* of each; constant after start */
-    unsigned n_serving; /* that have not left yet */
+    unsigned n_lanes;   /* lanes of each worker; constant after start */
+    unsigned n_serving; /* number of workers that have not ended yet */
 };
 
-/* Start one, for `depot` first.  Errors: NOMEM. */
+/* Starts a worker, which serves `depot` first.  Errors: NOMEM. */
 int xd_worker_new(struct xd_worker **out, struct xd_engine *e,
                   const struct xd_depot *depot);
 
-/* Join it, once the engine is over; then release it, when no thread is left that
- * could wake it. */
+/* join() waits for the thread after the engine has ended.  free() releases the
+ * worker when no other thread can wake it any more. */
 void xd_worker_join(struct xd_worker *w);
 void xd_worker_free(struct xd_worker *w);
 

@@ -94,8 +94,8 @@ int xd_hasher_become(struct xd_hasher **h, const char *algorithm,
     return xd_hasher_new(h, algorithm, err);
 }
 
-/* Once begun, a digest of memory cannot fail; a wrong answer would be worse
- * than none. */
+/* Adds data.  An update cannot fail; if it does, an abort is better than a
+ * wrong hash. */
 void xd_hasher_add(struct xd_hasher *h, const void *data, size_t len)
 {
     if (EVP_DigestUpdate(h->context, data, len) != 1)

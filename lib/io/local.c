@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local disk as a depot.
+ * Transport for local files (file: URLs).
  *
- *     start() opens, poll() reads a piece for each slot, the last piece or the
- *     next poll() after stop() ends
+ * start() opens the file, and each poll() reads one block for every slot.  A
+ * request ends with its last block, or in the first poll() after stop().
  *
- * A link is followed: the author of a manifest that is obeyed may as well write
- * the name of what the link leads to.
+ * Symbolic links are followed: whoever wrote the URL could have named the
+ * target as well.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/check.h"
@@ -20,32 +21,33 @@
 #include "os/file.h"
 #include "os/thread.h"
 
-/* What is read at once: what the engine writes at once. */
+/* bytes read at a time; the engine also writes in blocks of this size */
 #define PIECE_BYTES ((size_t)256 << 10)
 
 struct local_fetch {
     bool is_busy;
-    bool is_decided; /* outcome is valid: the next poll() ends it */
+    bool is_decided; /* the outcome is known; the next poll() reports it */
     bool is_paused, has_reported_head;
-    int fd; /* < 0: none */
+    int fd; /* < 0: not open */
     uint64_t at, end, object_size;
-    struct xd_url *url; /* owned */
+    char stamp[XD_FILE_STAMP_SIZE]; /* version of the open file */
+    struct xd_url *url;             /* owned copy of the request's URL */
     struct xd_url_name name;
     struct xd_outcome outcome;
 };
 
 struct local {
     struct xd_transport base;
-    /* Constant after new(). */
+    /* constant after xd_local_new() */
     const struct xd_transport_handler *handler;
     unsigned n_fetches;
 
-    /* The owner's. */
+    /* Used only by the owner's thread. */
     struct local_fetch *fetches; /* one for each slot */
     unsigned char *piece;
 
     struct xd_mutex lock;
-    struct xd_cond woken; /* poll(): is_woken */
+    struct xd_cond woken; /* signals is_woken */
     bool is_woken;        /* guarded by lock */
 };
 
@@ -60,8 +62,8 @@ static void decide(struct local_fetch *f, enum xd_verdict verdict)
     f->outcome.verdict = verdict;
 }
 
-/* Of all that can be wrong with a file, only want of memory or of descriptors
- * may pass. */
+/* Fails the request.  The failure is temporary only if there was no memory or
+ * no descriptor. */
 static void fail_to_open(struct local_fetch *f)
 {
     int os_errno = f->outcome.error.os_errno;
@@ -72,7 +74,8 @@ static void fail_to_open(struct local_fetch *f)
         decide(f, os_errno == ENOMEM ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
 }
 
-/* What is there is what was asked for; an empty file has no first byte. */
+/* Checks the size of the file.  An empty file has no bytes, so only a request
+ * for the whole file succeeds. */
 static void judge(struct local_fetch *f, const struct xd_request *r)
 {
     uint64_t end = xd_request_end(r), size = f->object_size;
@@ -105,6 +108,8 @@ static int open_file(struct local_fetch *f, const struct xd_request *r,
         fail_to_open(f);
     else
         judge(f, r);
+    if (f->fd >= 0)
+        xd_file_stamp(f->fd, f->stamp);
     xd_free(path);
     return 0;
 }
@@ -152,7 +157,8 @@ static void local_resume(struct xd_transport *t, unsigned slot)
     ((struct local *)t)->fetches[slot].is_paused = false;
 }
 
-/* The handler's answer to head() or bytes(). */
+/* Ends the request, because the handler's head() or bytes() has returned
+ * `rc`. */
 static void refuse(struct local_fetch *f, int rc)
 {
     decide(f, XD_VERDICT_STOPPED);
@@ -161,14 +167,12 @@ static void refuse(struct local_fetch *f, int rc)
 
 static void report_head(struct local *l, struct local_fetch *f)
 {
-    char stamp[XD_FILE_STAMP_SIZE];
     struct xd_head head = {
         .object_size = f->object_size, .final_url = f->url, .is_range = true};
     int rc;
 
-    xd_file_stamp(f->fd, stamp);
-    if (stamp[0] != '\0')
-        head.validator = stamp;
+    if (f->stamp[0] != '\0')
+        head.validator = f->stamp;
     rc = l->handler->head(l->handler->user, slot_of(l, f), &head);
 
     f->has_reported_head = true;
@@ -176,7 +180,16 @@ static void report_head(struct local *l, struct local_fetch *f)
         refuse(f, rc);
 }
 
-/* One piece. */
+static bool has_changed(const struct local_fetch *f)
+{
+    char now[XD_FILE_STAMP_SIZE];
+
+    xd_file_stamp(f->fd, now);
+    return strcmp(now, f->stamp) != 0;
+}
+
+/* Reads a block, and passes it on if the file still has the version reported in
+ * the head. */
 static void read_some(struct local *l, struct local_fetch *f)
 {
     uint64_t left = f->end - f->at;
@@ -196,6 +209,13 @@ static void read_some(struct local *l, struct local_fetch *f)
                 f->at);
         return;
     }
+    if (has_changed(f)) {
+        decide(f, XD_VERDICT_AGAIN);
+        xd_fail(&f->outcome.error, XD_E_NET,
+                "%s: was changed while it was read, at offset %" PRIu64,
+                f->name.s, f->at);
+        return;
+    }
     rc =
         l->handler->bytes(l->handler->user, slot_of(l, f), l->piece, (size_t)n);
     if (rc == XD_E_AGAIN)
@@ -206,7 +226,7 @@ static void read_some(struct local *l, struct local_fetch *f)
         f->at += (uint64_t)n;
 }
 
-/* One step of what a slot carries. */
+/* Does one step for a slot. */
 static void advance(struct local *l, struct local_fetch *f)
 {
     if (!f->is_decided && !f->has_reported_head)
@@ -224,7 +244,7 @@ static void advance(struct local *l, struct local_fetch *f)
     l->handler->end(l->handler->user, slot_of(l, f), &f->outcome);
 }
 
-/* True if anything was there to be done. */
+/* Returns true if there was anything to do. */
 static bool advance_all(struct local *l)
 {
     bool happened = false;

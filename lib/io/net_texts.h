@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Which texts are values of the fields of struct xd_net_options. */
+/* Checks values for the fields of struct xd_net_options. */
 #ifndef XD_IO_NET_TEXTS_H
 #define XD_IO_NET_TEXTS_H
 
 #include <stdbool.h>
 
-/* No control character, so that it may stand in a line of a protocol. */
+/* Returns whether the text has no control characters, so that it can be part of
+ * a protocol line. */
 bool xd_is_plain_text(const char *s);
 
-/* "Name: value", or "Name;" for one without a value, or "Name:" to leave out
- * what would be said; of a name that does not decide which bytes come. */
+/* Returns whether the text is "Name: value", "Name;" for an empty value, or
+ * "Name:" to suppress a field.  Fields that decide which bytes are sent are not
+ * allowed. */
 bool xd_is_header(const char *s);
 
-/* Whether such a line, or one of several, is for servers that may see
- * credentials. */
+/* Returns whether a header line, or one of several lines, may be sent only to
+ * servers that may see credentials. */
 bool xd_header_is_secret(const char *s);
 
-/* "NAME:PASSWORD" */
+/* Returns whether the text is "NAME:PASSWORD". */
 bool xd_is_login(const char *s);
 
-/* "[SCHEME://][NAME:PASSWORD@]HOST[:PORT]", or nothing. */
+/* Returns whether the text is "[SCHEME://][NAME:PASSWORD@]HOST[:PORT]" or
+ * "". */
 bool xd_is_proxy(const char *s);
 
 #endif

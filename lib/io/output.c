@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 
-/* A descriptor that poll() calls writable takes a pipe's page without blocking,
- * but no more is promised; a terminal promises its low-water mark (256 on
- * Linux).  A disk never keeps us for long. */
+/* When poll() reports a pipe as writable, PIPE_BUF bytes can be written without
+ * blocking, and no more is guaranteed.  A terminal guarantees its low-water
+ * mark (256 on Linux).  Disks are never slow enough to matter. */
 #define DISK_CHUNK ((size_t)1 << 20)
 #define TERMINAL_CHUNK ((size_t)256)
 #define PIPE_CHUNK ((size_t)PIPE_BUF)
@@ -38,7 +38,7 @@ static int fail_pipe(int os_errno, struct xd_error *err)
                          "the reader of the output went away");
 }
 
-/* Until one of the descriptors has something; 0, or CANCELED, or IO. */
+/* Waits for one of the descriptors.  Returns 0, CANCELED or IO. */
 static int wait_for(const struct xd_output *o, struct pollfd *fds, nfds_t n,
                     struct xd_error *err)
 {
@@ -52,7 +52,7 @@ static int wait_for(const struct xd_output *o, struct pollfd *fds, nfds_t n,
     return 0;
 }
 
-/* One write: how much of it was taken, or a code. */
+/* Writes once.  Returns the number of bytes written, or an error code. */
 static ssize_t write_some(const struct xd_output *o, const unsigned char *data,
                           size_t len, struct xd_error *err)
 {
@@ -81,7 +81,8 @@ int xd_output_write(const struct xd_output *o, const void *data, size_t len,
     const unsigned char *from = data;
 
     while (len > 0) {
-        /* What is wrong with the descriptor is reported by the write. */
+        /* no need to look at revents: write() reports errors of the
+         * descriptor */
         struct pollfd fds[2] = {[1] = {.fd = o->fd, .events = POLLOUT}};
         int rc = wait_for(o, fds, 2, err);
         ssize_t n = rc < 0 ? rc : write_some(o, from, len, err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A descriptor of the program's that takes a stream: a pipe, a socket, a
- * terminal, a file.
+ * Writes a stream to a descriptor of the program: a pipe, socket, terminal or
+ * file.
  *
- * Ownership: it stays the program's.  SIGPIPE is the caller's to block.
+ * Ownership: the descriptor stays the program's.  The caller must block
+ * SIGPIPE.
  * Threads: one at a time.
  */
 #ifndef XD_IO_OUTPUT_H
@@ -14,22 +15,25 @@
 
 struct xd_output {
     int fd;
-    int stop; /* a descriptor: once it is readable, nothing more is written */
-    size_t chunk; /* that write() takes without blocking when poll() says so */
+    int stop; /* a descriptor; writing stops once it is readable */
+    /* bytes that write() accepts without blocking after poll() reported room */
+    size_t chunk;
 };
 
 void xd_output_init(struct xd_output *o, int fd, int stop);
 
 /*
- * Write all of it.  Returns 0, CANCELED after a stop, PIPE when the reader went
- * away, or IO.  Blocks: until the reader took it.
+ * Writes all bytes.  Returns 0, CANCELED after a stop, PIPE if the reader is
+ * gone, or IO.
+ * Blocks: until the reader has accepted them.
  */
 int xd_output_write(const struct xd_output *o, const void *data, size_t len,
                     struct xd_error *err);
 
 /*
- * There is nothing to write until the descriptor `wakeup` is readable.  Returns
- * and blocks as xd_output_write(): a reader that goes away is noticed now.
+ * Call when there is nothing to write.  Waits until `wakeup` is readable.
+ * Returns the same codes as xd_output_write(); PIPE as soon as the reader is
+ * gone.
  */
 int xd_output_wait(const struct xd_output *o, int wakeup, struct xd_error *err);
 

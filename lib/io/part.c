@@ -8,12 +8,13 @@
 #include "base/unicode.h"
 
 #define NAME_BYTES \
-    ((size_t)255) /* of a name: NAME_MAX of Linux and of POSIX
-                                    file systems in use */
-#define LONGEST_SUFFIX ".part.journal.new" /* io/journal/journal.c */
-#define HASH_BYTES ((size_t)17)            /* '~' and 64 bits in hex */
+    ((size_t)255) /* NAME_MAX of Linux and other common systems */
+/* the longest suffix in io/journal/journal.c */
+#define LONGEST_SUFFIX ".part.journal.new"
+#define HASH_BYTES ((size_t)17) /* '~' and 64 bits in hex */
 
-/* At most `max` bytes of `s`, and no part of a character. */
+/* Returns the length of the longest prefix of at most `max` bytes that ends
+ * between characters. */
 static size_t cut(const char *s, size_t max)
 {
     size_t len = strlen(s), n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an unfinished file is called, and what lies beside it. */
+/* Names of an unfinished file and of the files beside it. */
 #ifndef XD_IO_PART_H
 #define XD_IO_PART_H
 
@@ -10,11 +10,11 @@
 #define XD_PART_SCRATCH ".part.scratch"
 
 /*
- * Add to `out` the name that `path` has with one of these suffixes behind it.
- * Where that, or what a journal adds to its own name, would be longer than file
- * systems allow, the name is cut, and has a hash of all of it in place of the
- * rest: still the same for the same path, and of no other file.
- * Errors: out->failed.
+ * Appends `path` + `suffix` to `out`.  If that name, or the longer one of a
+ * journal, would exceed the limit of file systems, the end of the name is
+ * replaced by a hash of the whole name.  The result is deterministic and unique
+ * for each path.
+ * Errors: sets out->failed.
  */
 void xd_part_path(struct xd_text *out, const char *path, const char *suffix);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that cannot be guessed, by libcrypto. */
+/* Unpredictable random bytes from libcrypto. */
 #ifndef XD_IO_RANDOM_H
 #define XD_IO_RANDOM_H
 
@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <xdownload/error.h>
 
-/* Errors: IO, where the system has none. */
+/* Fills `to` with random bytes.  Errors: IO if the system has no random
+ * source. */
 int xd_random_fill(void *to, size_t len, struct xd_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-/* The networks of RFC 6890 that are not the world's. */
+/* Networks of RFC 6890 that are not globally reachable. */
 struct network {
     unsigned char begin[16];
     unsigned bits;
@@ -18,9 +18,10 @@ struct network {
 };
 
 static const struct network ipv4[] = {
-    {{0}, 8, XD_REACH_MACHINE}, /* Linux takes 0.0.0.0 for itself */
+    {{0}, 8, XD_REACH_MACHINE}, /* Linux treats 0.0.0.0 as this host */
     {{127}, 8, XD_REACH_MACHINE},
-    {{169, 254}, 16, XD_REACH_MACHINE}, /* where clouds tell their secrets */
+    /* includes the metadata services of clouds, which hold secrets */
+    {{169, 254}, 16, XD_REACH_MACHINE},
     {{10}, 8, XD_REACH_PRIVATE},
     {{100, 64}, 10, XD_REACH_PRIVATE},
     {{172, 16}, 12, XD_REACH_PRIVATE},
@@ -30,7 +31,8 @@ static const struct network ipv6[] = {{{0}, 127, XD_REACH_MACHINE},
                                       {{0xfe, 0x80}, 10, XD_REACH_MACHINE},
                                       {{0xfc}, 7, XD_REACH_PRIVATE}};
 
-/* IPv6 addresses that are IPv4 ones: mapped, and translated (RFC 6052). */
+/* IPv6 addresses that contain an IPv4 address: mapped, and translated (RFC
+ * 6052). */
 static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 static const unsigned char translated[12] = {0, 0x64, 0xff, 0x9b};
 

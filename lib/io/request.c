@@ -22,6 +22,13 @@ uint64_t xd_request_end(const struct xd_request *r)
     return end;
 }
 
+bool xd_request_refuses_size(const struct xd_request *r, uint64_t size)
+{
+    if (r->object_size == XD_SIZE_UNKNOWN || size == XD_SIZE_UNKNOWN)
+        return false;
+    return size < r->object_size || (size > r->object_size && !r->grows);
+}
+
 void xd_request_is_different(const struct xd_request *r, const char *name,
                              uint64_t size, struct xd_outcome *out)
 {

@@ -4,11 +4,11 @@
 #include "base/defence.h"
 #include "os/clock.h"
 
-/* How much time may pass unwatched in one turn and still count as silence of
- * the depots, beside what was to be waited. */
+/* Longest delay beyond the intended wait that an update counts.  After a longer
+ * delay, the process was probably not running. */
 #define MAX_UNWATCHED (250 * XD_MS)
 
-/* So often at least a depot that is asked is looked after. */
+/* Limit on a wait while a request is running. */
 #define MAX_WAIT XD_SECOND
 
 void xd_silence_clock_init(struct xd_silence_clock *c)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock by which the silence of depots is measured: only time in which this
- * process ran counts.  When the process was stopped for a minute, the clock
- * jumped, or the disk held up a handler, no depot was silent.
+ * A clock for measuring how long depots are silent.  It counts only time in
+ * which this process was running.  Time does not count while the process is
+ * stopped, the clock jumps, or the disk blocks a handler.
  *
  * Threads: that of the transport.
  */
@@ -12,22 +12,21 @@
 #include "base/time.h"
 
 struct xd_silence_clock {
-    xd_usec looked_at; /* xd_now() of the last look */
-    xd_usec watched;   /* what the clock shows */
+    xd_usec looked_at; /* xd_now() at the last update */
+    xd_usec watched;   /* current time of this clock */
 };
 
 void xd_silence_clock_init(struct xd_silence_clock *c);
 
-/* No poll lasts longer, so that a wakeup() which is lost costs no more. */
+/* Limit on one poll, so that a lost wakeup does little harm. */
 #define XD_LONGEST_POLL (10 * XD_SECOND)
 
-/* How long a poll may last for the sake of a depot that is asked, which was
- * last received at `last_byte_at` of this clock and may be silent for
- * `patience`. */
+/* Returns how long a poll may last before a depot exceeds `patience`, if it
+ * last sent data at `last_byte_at` on this clock. */
 xd_usec xd_silence_left(const struct xd_silence_clock *c, xd_usec last_byte_at,
                         xd_usec patience);
 
-/* Set it, after a wait that was to last `waited`. */
+/* Updates the clock after a wait that was meant to last `waited`. */
 void xd_silence_clock_look(struct xd_silence_clock *c, xd_usec waited);
 
 #endif

@@ -6,9 +6,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#define MAX_STEP \
-    ((uint64_t)128 << 10)         /* larger ones cost more than they save */
-#define MIN_STEP ((uint64_t)1024) /* libcurl takes no less */
+#define MAX_STEP ((uint64_t)128 << 10) /* larger steps have no benefit */
+#define MIN_STEP ((uint64_t)1024)      /* the minimum that libcurl accepts */
 #define MIN_WINDOW ((uint64_t)16 << 10)
 #define MAX_WINDOW ((uint64_t)4 << 20)
 
@@ -19,8 +18,9 @@ static uint64_t clamp(uint64_t n, uint64_t least, uint64_t most)
     return n < most ? n : most;
 }
 
-/* The kernel would take in megabytes before it learns that no more is read.  A
- * quarter of a second's bytes let one connection have all of the rate. */
+/* Limits the buffer to a quarter of a second's data, which is enough for one
+ * connection to use the full rate.  Without a limit the kernel would accept
+ * megabytes before TCP's flow control stops the sender. */
 void xd_window_bound(int fd, uint64_t bytes_per_s)
 {
     int bytes = bytes_per_s > 0
@@ -37,7 +37,8 @@ size_t xd_window_step(uint64_t bytes_per_s)
                : (size_t)clamp(bytes_per_s / 40, MIN_STEP, MAX_STEP);
 }
 
-/* A few packets of any line, so that it does not run dry. */
+/* Limit on unsent bytes: a few packets, so that a fast link does not run
+ * dry. */
 #define MOST_UNSENT (128 << 10)
 
 int xd_window_unconfirmed(int fd)

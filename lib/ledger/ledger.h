@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is true of every byte of a file: one state, and which depot delivered
- * it.  Each change is a transition of a range; nothing else changes a state.
- * lib/README.md has the drawing, ledger.c the table.
+ * The state of every byte of a file, and the depot that delivered it.  States
+ * change only through the transitions below; README.md has a drawing of the
+ * usual ones.
  *
- * A byte has an origin from xd_ledger_written() until it is discarded, also
- * while it is set aside; from then on the ledger keeps the reason, until the
- * byte is written again.  Costs: runs.h.
- * Not thread-safe: guarded by the lock of its owner.
+ * A byte has an origin from xd_ledger_written() until it is discarded, even
+ * while it is set aside.  After that the ledger keeps the reason until the byte
+ * gets a new origin.  For the costs see runs.h.
+ * Threads: not thread-safe; guarded by its owner's lock.
  */
 #ifndef XD_LEDGER_LEDGER_H
 #define XD_LEDGER_LEDGER_H
@@ -16,18 +16,21 @@
 
 enum xd_byte_state {
     XD_BYTE_MISSING,
-    XD_BYTE_ASSIGNED, /* a request in flight is to deliver it */
-    XD_BYTE_RECEIVED, /* it lies in the buffer of a request */
-    XD_BYTE_WRITING,  /* a request writes it now */
+    XD_BYTE_ASSIGNED, /* a request in flight will deliver it */
+    XD_BYTE_RECEIVED, /* in the buffer of a request */
+    XD_BYTE_WRITING,  /* being written */
     XD_BYTE_WRITTEN,  /* stored in the sink */
-    XD_BYTE_VERIFIED, /* as far as can be */
-    XD_BYTE_STALE,    /* stored, of a stream that broke off: it may still be
-                         read, but the next attempt fetches it again */
-    XD_BYTE_EVICTED   /* was verified, and has left the store for good */
+    XD_BYTE_VERIFIED, /* hash checked, if there is one */
+    /* stored, but the response broke off: still readable, will be fetched
+     * again */
+    XD_BYTE_STALE,
+    /* was verified, then dropped from memory; only DISCARD, OUTDATE and RESTORE
+     * change it */
+    XD_BYTE_EVICTED
 };
 
-/* Sets of states, one bit for each: what sinks and readers ask for, and what
- * schedulers do.  The latter three contain each other. */
+/* Sets of states, as bit masks.  Writers and schedulers use CLAIMED and the
+ * sets after it.  ASSIGNED contains RECEIVED, which contains DONE. */
 enum {
     XD_BYTES_READABLE = 1 << XD_BYTE_VERIFIED | 1 << XD_BYTE_STALE,
     XD_BYTES_STORED = XD_BYTES_READABLE | 1 << XD_BYTE_WRITTEN,
@@ -40,95 +43,136 @@ enum {
     XD_BYTES_ASSIGNED = XD_BYTES_RECEIVED | 1 << XD_BYTE_ASSIGNED
 };
 
-/* In place of a depot: an earlier run delivered it. */
+/* Stands for an unknown depot: an earlier run received the bytes. */
 #define XD_HELD UINT_MAX
 
 /* Why stored bytes are discarded. */
 enum xd_discard_reason {
-    XD_DISCARD_BAD_PIECE, /* their piece does not match its hash */
-    XD_DISCARD_BAD_FILE,  /* the whole file does not match its hash */
-    XD_DISCARD_BANNED,    /* their depot is banned */
-    XD_DISCARD_CHANGED,   /* another program has changed the file */
-    XD_DISCARD_RESTARTED, /* the file is fetched from its beginning again */
-    XD_DISCARD_DROPPED,   /* they have left the memory: no reader needs them */
+    XD_DISCARD_BAD_PIECE, /* hash mismatch of the piece */
+    XD_DISCARD_BAD_FILE,  /* hash mismatch of the file */
+    XD_DISCARD_BANNED,    /* their depot was banned */
+    XD_DISCARD_CHANGED,   /* another program changed the file */
+    XD_DISCARD_RESTARTED, /* the file is fetched again from the beginning */
+    XD_DISCARD_DROPPED,   /* no reader needs them, so they were dropped from
+                             memory */
     XD_N_DISCARD_REASONS
 };
 
-/* The states of struct xd_ledger.origins; a discarded byte has this one plus
- * its reason. */
+/* States of struct xd_ledger.origins.  A discarded byte has XD_ORIGIN_DISCARDED
+ * plus its reason. */
 enum { XD_ORIGIN_NONE, XD_ORIGIN_DEPOT, XD_ORIGIN_DISCARDED };
 
 struct xd_ledger {
-    struct xd_runs states;  /* of each byte, without depots */
-    struct xd_runs origins; /* with a depot if XD_ORIGIN_DEPOT */
-    uint64_t held;          /* bytes that are of XD_HELD */
-    uint64_t
-        discarded[XD_N_DISCARD_REASONS]; /* bytes, each as often as it was */
+    struct xd_runs states; /* state of each byte; these runs have no depots */
+    /* the depot is set if the state is XD_ORIGIN_DEPOT */
+    struct xd_runs origins;
+    uint64_t held; /* number of bytes from XD_HELD */
+    /* bytes with an origin that were discarded for each reason, counted every
+     * time */
+    uint64_t discarded[XD_N_DISCARD_REASONS];
 };
 
-/* What a transition is not for stays as it is, or is a broken promise. */
+/*
+ * Transitions.  The table has the new state for each old state.  "." means that
+ * the byte keeps its state, and "x" that it must not be in this state
+ * (asserted).
+ *
+ *     M missing    A assigned    R received    G being written
+ *     W written    V verified    S stale       L evicted
+ *
+ *                   old state
+ *     transition    M A R G W V S L
+ *     ----------    ---------------
+ *     ASSIGN        A . . . . . . .
+ *     RELEASE       . M . . . . . .
+ *     RECEIVE       R R . . . . R .
+ *     LOSE          . . M . . . . .
+ *     CLAIM         G G G x x x x x
+ *     WRITTEN       x x x W x . x x
+ *     VERIFY        V V V x V . V .
+ *     DISCARD       . . M . M M M M
+ *     OUTDATE       . M M . S S . M
+ *     EVICT         . . . . . L M .
+ *     SET_ASIDE     x x x x x M x x
+ *     RESTORE       V V V V V . V V
+ */
 enum xd_transition {
-    XD_ASSIGN,    /* what is missing */
-    XD_RELEASE,   /* what is assigned is missing again */
-    XD_RECEIVE,   /* what is not here yet */
-    XD_LOSE,      /* what is received is missing again: its request has ended */
-    XD_CLAIM,     /* none of it may be claimed */
-    XD_WRITTEN,   /* by xd_ledger_written() */
-    XD_VERIFY,    /* none of it may be WRITING */
-    XD_DISCARD,   /* by xd_ledger_discard() */
-    XD_OUTDATE,   /* of a file of unknown size: its stream has broken off */
-    XD_EVICT,     /* it is dropped, and does not come again */
-    XD_SET_ASIDE, /* it is verified, and missing for the time of a repair */
-    XD_RESTORE    /* all of it is verified after all */
+    XD_ASSIGN,
+    XD_RELEASE,
+    XD_RECEIVE,
+    XD_LOSE,    /* the request of a received byte has ended */
+    XD_CLAIM,   /* a writer takes the byte, which no other has claimed */
+    XD_WRITTEN, /* made by xd_ledger_written() */
+    XD_VERIFY,
+    XD_DISCARD, /* made by xd_ledger_discard() */
+    /* the response with a file of unknown size broke off: stored bytes become
+     * stale, all others except those being written become missing */
+    XD_OUTDATE,
+    /* dropped from memory: verified bytes for good; stale bytes become missing,
+     * because they must be fetched again */
+    XD_EVICT,
+    XD_SET_ASIDE, /* a repair fetches the byte again; it keeps its origin */
+    XD_RESTORE    /* a repair has ended: everything becomes verified again */
 };
 
 /* A zeroed struct has every byte missing. */
 void xd_ledger_fini(struct xd_ledger *l);
 
-/* 0, or NOMEM with all as before. */
+/* Makes a transition of all bytes of `r`, other than XD_WRITTEN and XD_DISCARD.
+ * Returns 0, or NOMEM with nothing changed. */
 int xd_ledger_change(struct xd_ledger *l, enum xd_transition t,
                      struct xd_range r);
 
-/* All of it was claimed by the caller, and is written.  Its origin is `depot`,
- * unless it has one; XD_NO_DEPOT: it gets none.  0, or NOMEM. */
+/* Marks bytes as written after the caller has claimed them.  `depot` becomes
+ * the origin of bytes that have no origin, and clears the mark of discarded
+ * ones; XD_NO_DEPOT does neither.  Returns 0, or NOMEM with nothing changed. */
 int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot);
 
-/* What is received or stored of it is missing again, without an origin.  0, or
- * NOMEM with all as before. */
+/* Marks received, written, verified, stale and evicted bytes as missing.  Other
+ * bytes of `r` keep their state.  Removes the origin of all bytes of `r`, and
+ * marks those that had one as discarded.  Returns 0, or NOMEM with nothing
+ * changed. */
 int xd_ledger_discard(struct xd_ledger *l, struct xd_range r,
                       enum xd_discard_reason why);
 
-/* As the end of a sentence about bytes. */
+/* Returns the reason as the end of a sentence about bytes. */
 const char *xd_discard_reason_text(enum xd_discard_reason why);
 
-/* Whether the byte was discarded and not written since; if so, *out_why. */
+/* Returns whether the byte was discarded and has got no new origin since.  Sets
+ * *out_why to the reason only if it returns true. */
 bool xd_ledger_was_discarded(const struct xd_ledger *l, uint64_t byte,
                              enum xd_discard_reason *out_why);
 
-/* So many transitions need no memory, if no others come between. */
+/* Reserves memory, so that the next n calls of xd_ledger_change() cannot fail.
+ * xd_ledger_written() with a depot and xd_ledger_discard() can fail
+ * nevertheless.  Returns 0 or NOMEM. */
 int xd_ledger_reserve(struct xd_ledger *l, size_t n);
 
-/* Whether all of r is in `states`; an empty range always is. */
+/* Returns whether all bytes of r have one of the `states`.  True for an empty
+ * range. */
 bool xd_ledger_has(const struct xd_ledger *l, unsigned states,
                    struct xd_range r);
 
-/* How many bytes are: of r; of all.  Not for a set with XD_BYTE_MISSING. */
+/* count() returns the number of bytes within r that are in `states`, bytes()
+ * the number in the whole file.  bytes() cannot count XD_BYTE_MISSING, because
+ * the ledger does not know the size of the file; count() can. */
 uint64_t xd_ledger_count(const struct xd_ledger *l, unsigned states,
                          struct xd_range r);
 uint64_t xd_ledger_bytes(const struct xd_ledger *l, unsigned states);
 
-/* How many bytes of r are from that depot. */
+/* Returns the number of bytes within r that `depot` delivered. */
 uint64_t xd_ledger_bytes_of(const struct xd_ledger *l, unsigned depot,
                             struct xd_range r);
 
-/* The first run inside `within` that is in `states`, or that is not; empty at
- * within.end if there is none. */
+/* Return the first run within `within` that is, or is not, in `states`; empty
+ * at within.end if there is none. */
 struct xd_range xd_ledger_next(const struct xd_ledger *l, unsigned states,
                                struct xd_range within);
 struct xd_range xd_ledger_next_gap(const struct xd_ledger *l, unsigned states,
                                    struct xd_range within);
 
-/* Where that gap begins, or within.end. */
+/* Returns the first byte of `within` that is in none of `states`, or
+ * within.end. */
 uint64_t xd_ledger_first_gap(const struct xd_ledger *l, unsigned states,
                              struct xd_range within);
 

@@ -6,27 +6,28 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Node 0 is that of an empty tree. */
+/* Node 0 is the empty tree. */
 struct xd_run_node {
-    uint64_t begin; /* the run ends where the next one begins */
+    uint64_t begin; /* a run ends where the next one begins */
     uint32_t left, right;
     unsigned depot;
     uint8_t state;
-    uint8_t present; /* a bit for each state of the nodes from here down */
+    uint8_t present; /* bit mask of the states in this subtree */
 };
 
-/* Bytes up to `end` were counted, or, if `end` is 0, the first was looked for. */
+/* A cached result: the number of bytes in `states` from `begin` to `end`, or,
+ * if `end` is 0, the first such byte. */
 struct xd_run_answer {
     uint64_t begin, end;
-    uint64_t asked_at; /* so many changes had been made */
+    uint64_t asked_at; /* n_changes when it was computed */
     unsigned states;
     uint64_t result;
 };
 
-#define N_ANSWERS 64 /* a power of two: answer_to() */
+#define N_ANSWERS 64 /* a power of two, see answer_to() */
 #define ALL_STATES ((1u << XD_N_STATES) - 1)
 
-/* What a zeroed struct stands for. */
+/* The tree of a zeroed struct. */
 static const struct xd_run_node untouched[] = {
     {.present = 0}, {.depot = XD_NO_DEPOT, .present = 1}};
 
@@ -46,7 +47,7 @@ static void count_visits(const struct xd_runs *m, uint64_t n)
         *m->visits += n;
 }
 
-/* The node whose run holds `byte`. */
+/* Returns the node whose run contains `byte`. */
 static uint32_t find(const struct xd_runs *m, uint64_t byte)
 {
     const struct xd_run_node *nodes = nodes_of(m);
@@ -54,18 +55,18 @@ static uint32_t find(const struct xd_runs *m, uint64_t byte)
     uint64_t n = 0;
 
     for (; t; n++) {
-        bool is_behind = nodes[t].begin > byte;
+        bool is_after = nodes[t].begin > byte;
 
-        found = is_behind ? found : t;
-        t = is_behind ? nodes[t].left : nodes[t].right;
+        found = is_after ? found : t;
+        t = is_after ? nodes[t].left : nodes[t].right;
     }
     count_visits(m, n);
     return found;
 }
 
-/* The first node of the tree `t` that is of one of `states`, which one is. */
-static uint32_t first_that_is(const struct xd_run_node *nodes, uint32_t t,
-                              unsigned states)
+/* Returns the first node of tree `t` in one of `states`.  There must be one. */
+static uint32_t first_in_states(const struct xd_run_node *nodes, uint32_t t,
+                                unsigned states)
 {
     for (;;) {
         if (nodes[nodes[t].left].present & states)
@@ -77,16 +78,17 @@ static uint32_t first_that_is(const struct xd_run_node *nodes, uint32_t t,
     }
 }
 
-/* Where the first run begins, behind `byte`, that is of one of `states`;
- * UINT64_MAX: there is none. */
-static uint64_t find_behind(const struct xd_runs *m, uint64_t byte,
-                            unsigned states)
+/* Returns where the first run in `states` after `byte` begins; UINT64_MAX if
+ * there is none. */
+static uint64_t find_after(const struct xd_runs *m, uint64_t byte,
+                           unsigned states)
 {
     const struct xd_run_node *nodes = nodes_of(m);
     uint32_t t = root_of(m), right = 0, itself = 0;
     uint64_t n = 0;
 
-    /* The last node on the way to `byte` at which it is found to the right. */
+    /* Find the last node on the path to `byte` that matches or has a match to
+     * its right. */
     for (; t && nodes[t].present & states; n++) {
         if (nodes[t].begin <= byte) {
             t = nodes[t].right;
@@ -100,12 +102,12 @@ static uint64_t find_behind(const struct xd_runs *m, uint64_t byte,
     }
     count_visits(m, n);
     if (right)
-        itself = first_that_is(nodes, right, states);
+        itself = first_in_states(nodes, right, states);
     return itself ? nodes[itself].begin : UINT64_MAX;
 }
 
-/* Where the answer to this question is, or is to be put; NULL: there is nothing
- * but one run. */
+/* Returns the cache entry for this query; NULL if there is only one run.
+ * *is_known tells whether it holds the result. */
 static struct xd_run_answer *answer_to(const struct xd_runs *m, unsigned states,
                                        uint64_t begin, uint64_t end,
                                        bool *is_known)
@@ -120,8 +122,8 @@ static struct xd_run_answer *answer_to(const struct xd_runs *m, unsigned states,
     return a;
 }
 
-/* The first byte from `byte` on that is of one of `states`; UINT64_MAX: there is
- * none. */
+/* Returns the first byte at or after `byte` in one of `states`; UINT64_MAX if
+ * there is none. */
 static uint64_t find_from(const struct xd_runs *m, uint64_t byte,
                           unsigned states)
 {
@@ -133,7 +135,7 @@ static uint64_t find_from(const struct xd_runs *m, uint64_t byte,
     if (is_known)
         return a->result;
     if (!(states >> nodes_of(m)[find(m, byte)].state & 1))
-        found = find_behind(m, byte, states);
+        found = find_after(m, byte, states);
     if (a)
         a->result = found;
     return found;
@@ -144,7 +146,7 @@ struct xd_run_of_bytes xd_runs_at(const struct xd_runs *m, uint64_t byte)
     const struct xd_run_node *n = &nodes_of(m)[find(m, byte)];
 
     return (struct xd_run_of_bytes){
-        {n->begin, find_behind(m, byte, ~0u)}, n->state, n->depot};
+        {n->begin, find_after(m, byte, ~0u)}, n->state, n->depot};
 }
 
 uint64_t xd_runs_first_gap(const struct xd_runs *m, unsigned states,
@@ -176,7 +178,8 @@ struct xd_range xd_runs_next(const struct xd_runs *m, unsigned states,
     return xd_range_clip(found, within);
 }
 
-/* Count backwards: *to is where the runs behind those of the tree `t` begin. */
+/* Counts the bytes at or after `from` in `states`, going from right to left
+ * through tree `t`.  *to is where the runs to the right of the tree begin. */
 static uint64_t count_back(const struct xd_run_node *nodes, uint32_t t,
                            unsigned states, uint64_t from, uint64_t *to)
 {
@@ -250,7 +253,7 @@ struct xd_range xd_runs_next_of(const struct xd_runs *m, unsigned depot,
 
 /* ---- changes ---- */
 
-/* That of a heap, as good as random: the tree is balanced. */
+/* The heap priority of a treap node: a hash of its index. */
 static uint32_t priority(uint32_t t)
 {
     t = (t ^ t >> 16) * UINT32_C(0x7feb352d);
@@ -267,7 +270,7 @@ static void update(struct xd_runs *m, uint32_t t)
     count_visits(m, 1);
 }
 
-/* What begins before `byte`, and the rest. */
+/* Splits a tree into runs that begin before `byte` and the rest. */
 static void split(struct xd_runs *m, uint32_t t, uint64_t byte,
                   uint32_t *before, uint32_t *rest)
 {
@@ -286,18 +289,18 @@ static void split(struct xd_runs *m, uint32_t t, uint64_t byte,
     update(m, t);
 }
 
-static uint32_t join(struct xd_runs *m, uint32_t before, uint32_t behind)
+static uint32_t join(struct xd_runs *m, uint32_t before, uint32_t after)
 {
-    if (!before || !behind)
-        return before ? before : behind;
-    if (priority(before) > priority(behind)) {
-        m->nodes[before].right = join(m, m->nodes[before].right, behind);
+    if (!before || !after)
+        return before ? before : after;
+    if (priority(before) > priority(after)) {
+        m->nodes[before].right = join(m, m->nodes[before].right, after);
         update(m, before);
         return before;
     }
-    m->nodes[behind].left = join(m, before, m->nodes[behind].left);
-    update(m, behind);
-    return behind;
+    m->nodes[after].left = join(m, before, m->nodes[after].left);
+    update(m, after);
+    return after;
 }
 
 static uint32_t first_of(const struct xd_runs *m, uint32_t t)
@@ -325,12 +328,12 @@ static bool is_same(const struct xd_runs *m, uint32_t a, uint32_t b)
            m->nodes[a].depot == m->nodes[b].depot;
 }
 
-/* A change makes two new runs at most, one at each end. */
+/* A change adds at most two runs, one at each end of its range. */
 int xd_runs_reserve(struct xd_runs *m, size_t n)
 {
     if (!m->answers) {
         m->answers = xd_alloc(N_ANSWERS, sizeof *m->answers);
-        m->n_changes = 1; /* none of them is an answer */
+        m->n_changes = 1; /* otherwise old cache entries would look valid */
     }
     if (!m->answers)
         return XD_E_NOMEM;
@@ -358,7 +361,7 @@ static void put_back(struct xd_runs *m, uint32_t t)
     m->n_free++;
 }
 
-/* Like `of`, from `begin` on.  There is room. */
+/* Copies node `of`, with another first byte.  There must be room for a node. */
 static uint32_t copy(struct xd_runs *m, uint32_t of, uint64_t begin)
 {
     uint32_t t = m->first_free;
@@ -376,13 +379,13 @@ static uint32_t copy(struct xd_runs *m, uint32_t of, uint64_t begin)
     return t;
 }
 
-/* The runs that a change meets, from left to right. */
+/* A pass over the changed runs from left to right. */
 struct walk {
     struct xd_runs *m;
     const struct xd_run_change *change;
-    uint32_t tree; /* what became of them */
-    uint32_t last; /* of these, or the run before */
-    uint64_t from; /* counted up to here */
+    uint32_t tree; /* the changed runs */
+    uint32_t last; /* last run of `tree`, or the run before it */
+    uint64_t from; /* bytes are counted up to here */
     uint8_t before, now;
 };
 
@@ -402,7 +405,7 @@ static void change_depot(struct xd_run_node *n, const struct xd_run_change *c)
 static void change_all(struct walk *w, uint32_t t)
 {
     struct xd_run_node *n = &w->m->nodes[t];
-    uint32_t behind = n->right;
+    uint32_t after = n->right;
 
     if (!t)
         return;
@@ -419,10 +422,10 @@ static void change_all(struct walk *w, uint32_t t)
         w->tree = join(w->m, w->tree, t);
         w->last = t;
     }
-    change_all(w, behind);
+    change_all(w, after);
 }
 
-/* Whether all of `r` is one run already that stays as it is. */
+/* Returns whether `r` lies in one run that the change does not modify. */
 static bool changes_nothing(const struct xd_runs *m, struct xd_range r,
                             const struct xd_run_change *c)
 {
@@ -437,7 +440,7 @@ int xd_runs_change(struct xd_runs *m, struct xd_range r,
                    const struct xd_run_change *c)
 {
     struct walk w = {.m = m, .change = c, .from = r.begin};
-    uint32_t before, met, behind, equal;
+    uint32_t before, met, after, equal;
 
     if (xd_range_is_empty(r) || changes_nothing(m, r, c))
         return 0;
@@ -445,19 +448,19 @@ int xd_runs_change(struct xd_runs *m, struct xd_range r,
         return XD_E_NOMEM;
     m->n_changes++;
     split(m, m->root, r.begin, &before, &met);
-    split(m, met, r.end, &met, &behind);
+    split(m, met, r.end, &met, &after);
     w.last = last_of(m, before);
     if (begin_of(m, first_of(m, met)) != r.begin)
         met = join(m, copy(m, w.last, r.begin), met);
-    if (begin_of(m, first_of(m, behind)) != r.end)
-        behind = join(m, copy(m, last_of(m, met), r.end), behind);
+    if (begin_of(m, first_of(m, after)) != r.end)
+        after = join(m, copy(m, last_of(m, met), r.end), after);
     change_all(&w, met);
     count(&w, r.end);
-    if (is_same(m, w.last, first_of(m, behind))) {
-        split(m, behind, begin_of(m, first_of(m, behind)) + 1, &equal, &behind);
+    if (is_same(m, w.last, first_of(m, after))) {
+        split(m, after, begin_of(m, first_of(m, after)) + 1, &equal, &after);
         put_back(m, equal);
     }
-    m->root = join(m, join(m, before, w.tree), behind);
+    m->root = join(m, join(m, before, w.tree), after);
     return 0;
 }
 

@@ -3,8 +3,10 @@
 #
 #     perl header.pl include/xdownload/cancel.h xd_cancel.pod
 #
-# What stands in front of a declaration becomes its section; "Ownership:",
-# "Threads:", "Blocks:", "Errors:" and "May call:" begin paragraphs.
+# The comment before a declaration becomes its section.  "Ownership:",
+# "Threads:", "Blocks:", "Returns:", "Errors:" and "May call:" begin paragraphs.
+# A line that begins with "- " begins an item of a list, which ends at an empty
+# line or at a label.
 use strict;
 use warnings;
 
@@ -15,8 +17,20 @@ open my $out, '>:encoding(UTF-8)', $page or die "$page: $!\n";
 my $text = do { local $/; <$in> };
 $text =~ s{\A/\* SPDX.*\n}{};
 
+$text =~ s{^\#ifndef XD_SIZES_BY_HAND\n.*?^\#endif\n}{}ms;
+
 my $COMMENT = qr{/\*.*?\*/}s;
-my $LABEL = qr{Ownership|Threads|Blocks|Errors|May call};
+my $WORD = qr{Ownership|Threads|Blocks|Returns|Errors|May call};
+my $LABEL = qr{$WORD(?:, $WORD)*};
+
+# Lines that begin with "- " and what follows each of them, as a list of POD.
+sub list {
+    my ($first, @items) = split /^- /m, $_[0];
+    return $first if !@items;
+    return "$first\n=over 2\n\n"
+        . join('', map { "=item *\n\n" . s{\n+$}{}r . "\n\n" } @items)
+        . '=back';
+}
 
 # A comment without its stars, as paragraphs of POD.
 sub prose {
@@ -32,6 +46,7 @@ sub prose {
             $paragraph =~ s{[ ]*\n[ ]*}{\n}g;
             $paragraph =~ s{([<>])}{$1 eq '<' ? 'E<lt>' : 'E<gt>'}ge;
             $paragraph =~ s{^($LABEL):}{B<$1:>};
+            $paragraph = list($paragraph);
         }
         $pod .= "$paragraph\n\n";
     }
@@ -48,14 +63,14 @@ sub verbatim {
         my $line = $_;
         if ($line =~ s{^((?:XD_API\s+|XD_MUST_CHECK\s+)+)}{}) {
             $shift = length $1;
-        } else {
-            $line =~ s{^[ ]{0,$shift}}{};
+        } elsif ($shift > 0) {
+            $line =~ s{^ {0,$shift}}{};
         }
         $shift = 0 if $line =~ /;/;
         $line;
     } split /\n/, $code;
     $code =~ s{\s+$}{};
-    $code =~ s{^}{    }mg;
+    $code =~ s{^(?=.)}{    }mg;
     return "$code\n\n";
 }
 
@@ -75,7 +90,7 @@ $text =~ s{^\#(?:[^\n]*\\\n)*[^\n]*\n}{}mg; # the preprocessor's
 $text =~ s{^XD_(?:BEGIN|END)_DECLS\n}{}mg;
 
 my $sections = '';
-for my $chunk (split /\n\s*\n/, $text) {
+for my $chunk (split /\n\s*\n(?=\S)/, $text) { # not within a struct
     $chunk =~ s{^\s+|\s+$}{}g;
     next if $chunk eq '';
     my $comment = $chunk =~ s{^($COMMENT)\s*}{} ? $1 : '';

@@ -19,8 +19,8 @@
 #include "manifest/names.h"
 #include "manifest/parity.h"
 
-/* The path as a URL, from the root on.  Where the current folder is unknown,
- * relative URLs are of no use. */
+/* Sets the base to the path as an absolute URL.  If the current folder is
+ * unknown, relative URLs cannot be used. */
 static int base_on_path(struct xd_builder *b, const char *path)
 {
     char folder[PATH_MAX] = "";
@@ -40,7 +40,6 @@ static int base_on_path(struct xd_builder *b, const char *path)
     return failed ? XD_E_NOMEM : 0;
 }
 
-/* What relative URLs resolve against, if anything. */
 static int set_base(struct xd_builder *b, const struct xd_url *u)
 {
     if (b->origin_is_path)
@@ -90,7 +89,7 @@ void xd_builder_fini(struct xd_builder *b)
     b->manifest = NULL;
 }
 
-/* "line 12: ", or nothing. */
+/* The text "line 12: ", or "". */
 struct place {
     char s[48];
 };
@@ -108,7 +107,9 @@ int xd_builder_fail(struct xd_builder *b, const char *format, ...)
     struct place place;
     char sentence[sizeof b->err->msg];
     va_list args;
-    if (b->out_of_memory) /* what is missed may be what was not kept */
+    /* If an allocation failed, report that instead: it may have caused the
+     * error. */
+    if (b->out_of_memory)
         return xd_fail_nomem(b->err);
     va_start(args, format);
     xd_format_line(sentence, sizeof sentence, format, args);
@@ -141,7 +142,7 @@ void xd_builder_warn(struct xd_builder *b, const char *format, ...)
         b->out_of_memory = true;
 }
 
-/* The last one counts. */
+/* Sets the path of the current file; the last name wins. */
 static void set_path(struct xd_builder *b, const char *path)
 {
     xd_free(b->draft.path);
@@ -220,7 +221,8 @@ void xd_builder_keep_part(struct xd_draft *d, struct xd_exnode_part *part)
     d->last_part = part;
 }
 
-/* Most files share one that has nothing. */
+/* Stores the rare fields of a file.  Most files have none of them and share one
+ * empty struct. */
 static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
                       const struct xd_model_rare *rare)
 {
@@ -240,7 +242,8 @@ static void keep_rare(struct xd_builder *b, struct xd_model_file *f,
         b->out_of_memory = true;
 }
 
-/* Most URLs end with the path of their file, which need not be kept twice. */
+/* Returns the path of the file.  If a URL ends with the path, the result points
+ * into the URL to save memory. */
 static const char *keep_path(struct xd_builder *b)
 {
     const struct xd_draft *d = &b->draft;
@@ -270,13 +273,14 @@ static int make_file(struct xd_builder *b, struct xd_model_file *f)
         b->out_of_memory = true;
     int rc = xd_extents_take(b, f, &rare);
     xd_parity_take(b, f, &rare);
-    rare.parts = d->parts; /* also what was merged */
+    /* set only now, because merging of mappings adds parts */
+    rare.parts = d->parts;
     keep_rare(b, f, &rare);
     return b->out_of_memory ? xd_fail_nomem(b->err) : rc;
 }
 
-/* Another manifest can name sources, where a hash tells whether they hold the
- * file. */
+/* Returns whether another manifest may add sources to the file.  Only a strong
+ * hash can prove that they hold this file. */
 static bool may_get_sources(const struct xd_draft *d)
 {
     return d->metaurls && xd_draft_has_strong_hash(d);
@@ -311,7 +315,8 @@ static int compare_strings(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* The second of two files with one path would take the place of the first. */
+/* Fails if two files have the same path, because they would overwrite each
+ * other. */
 static int check_paths_differ(struct xd_builder *b)
 {
     struct xd_manifest *m = b->manifest;
@@ -333,7 +338,7 @@ static int check_paths_differ(struct xd_builder *b)
     return rc;
 }
 
-/* The last place is for the count of those that found none. */
+/* Turns the last warning into the number of warnings that were omitted. */
 static void count_lost_warnings(struct xd_builder *b)
 {
     char line[80];
@@ -346,7 +351,7 @@ static void count_lost_warnings(struct xd_builder *b)
         b->out_of_memory = true;
 }
 
-/* There are no more files. */
+/* Frees unused capacity after the last file. */
 static int shrink(struct xd_manifest *m)
 {
     struct xd_model_file *files =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checksums, sorted by the name of the file; those without one come first.
+ * Checksums, sorted by file name; those without a name come first.
  */
 #include <xdownload/checksums.h>
 
@@ -19,21 +19,21 @@
 #define MIB ((size_t)1 << 20)
 
 struct entry {
-    const char *signed_by; /* or NULL */
-    const char *name;      /* as the manifest would call the file; "": none */
-    const char *path;      /* with the folders before it */
+    const char *signed_by; /* key, or NULL */
+    const char *name;      /* file name as in the manifest; "": none */
+    const char *path;      /* path as written, with its folders */
     const struct xd_algorithm *algorithm;
     const char *hex;
     size_t origin;
 };
 
 struct xd_checksums {
-    struct xd_pool pool; /* all strings */
+    struct xd_pool pool; /* holds all strings */
     struct entry *list;
     size_t n, capacity;
-    const char **origins; /* as people may see them */
+    const char **origins; /* names of the texts for messages, without secrets */
     size_t n_origins, origins_capacity;
-    const char *signer; /* of what is added now, or NULL */
+    const char *signer; /* key of the entries being added, or NULL */
 };
 
 int xd_checksums_new(struct xd_checksums **out, struct xd_error *err)
@@ -64,7 +64,7 @@ static int by_name(const void *left, const void *right)
     return compare(left, b->name, b->origin);
 }
 
-/* The first that is not before these. */
+/* Returns the index of the first entry that is not before (name, origin). */
 static size_t find(const struct xd_checksums *c, const char *name,
                    size_t origin)
 {
@@ -84,7 +84,7 @@ bool xd_checksums_are_of_one(const struct xd_checksums *c)
     return c->n > 0 && c->list[0].name[0] == '\0';
 }
 
-/* Its number is that of what is added next. */
+/* Stores the name of the next origin, number n_origins. */
 static int name_origin(struct xd_checksums *c, const char *said)
 {
     const char *copy = xd_pool_copy(&c->pool, xd_span_of(said));
@@ -122,7 +122,7 @@ static void finish_origin(struct xd_checksums *c)
         qsort(c->list, c->n, sizeof *c->list, by_name);
 }
 
-/* Of hex digits alone, their number tells. */
+/* Finds the algorithm by the number of hex digits. */
 static const struct xd_algorithm *algorithm_of_digits(const char *text)
 {
     size_t len = strlen(text);
@@ -131,8 +131,8 @@ static const struct xd_algorithm *algorithm_of_digits(const char *text)
     return xd_algorithm_of_length(len);
 }
 
-/* The algorithm that the text begins with, and its value behind '=' or ':'; or
- * the value alone. */
+/* Splits "ALGORITHM=HEX", "ALGORITHM:HEX" or "HEX".  Returns NULL if the
+ * algorithm is unknown. */
 static const struct xd_algorithm *split_value(const char *text,
                                               struct xd_span *out_hex)
 {
@@ -151,7 +151,8 @@ bool xd_checksum_is_value(const char *text)
     return split_value(text, &hex) != NULL;
 }
 
-/* Another than `hex` that the only file is to have; or NULL. */
+/* Returns a nameless checksum of this algorithm that differs from `hex`, or
+ * NULL. */
 static const char *other_value(const struct xd_checksums *c,
                                const struct xd_algorithm *algorithm,
                                const char *hex)
@@ -217,8 +218,8 @@ static int add_sum(struct xd_checksums *c, const struct xd_sum *sum)
     return rc;
 }
 
-/* Among lines with names, one that has none is a key's fingerprint, or
- * something else that only looks like a checksum. */
+/* Removes lines without a name if other lines have names.  Such a line is not a
+ * checksum, but for example the fingerprint of a key. */
 static void drop_nameless(struct xd_checksums *c, size_t first)
 {
     size_t kept = first;
@@ -263,6 +264,8 @@ int xd_checksums_parse(struct xd_checksums *c, const void *data, size_t len,
                        const char *origin, struct xd_error *err)
 {
     struct xd_url url;
+    if (!origin)
+        return xd_fail(err, XD_E_INVAL, "the checksums need an origin");
     char *said = xd_origin_name(origin, &url);
     if (!said)
         return xd_fail_nomem(err);
@@ -283,17 +286,18 @@ int xd_checksums_parse_signed(struct xd_checksums *c, struct xd_span text,
     return rc;
 }
 
-/* One file that is given its checksums. */
+/* State while checksums are assigned to one file. */
 struct applying {
     const struct xd_checksums *c;
     struct xd_model_file *file;
-    const char *name;                         /* of the file, for sentences */
-    const struct entry *given[XD_ALGORITHMS]; /* those that it has by now */
+    /* name of the file, for messages */
+    const char *name;
+    const struct entry *given[XD_ALGORITHMS]; /* checksums assigned so far */
     size_t n_given;
     struct xd_error *err;
 };
 
-/* What the manifest says of the whole file in one of its pieces, or NULL. */
+/* Returns the hash of a piece or extent that covers the whole file, or NULL. */
 static const char *whole_piece(const struct xd_model_file *f,
                                const char *algorithm)
 {
@@ -326,7 +330,8 @@ static int contradict(const struct applying *a, const struct entry *e,
                    other);
 }
 
-/* There is room: no algorithm comes in twice. */
+/* Gives the checksum to the file.  There is room, because each algorithm is
+ * added once. */
 static int give(struct applying *a, const struct entry *e)
 {
     struct xd_model_file *f = a->file;
@@ -359,8 +364,8 @@ static int give(struct applying *a, const struct entry *e)
     return 0;
 }
 
-/* How many bytes at the end of the first URL's path are the entry's; 0 if they
- * are not whole names. */
+/* Returns how many bytes the entry's path shares with the end of the first
+ * URL's path; 0 if they do not match in whole components. */
 static size_t agreement(const struct applying *a, const struct entry *e)
 {
     struct xd_span path = a->file->n_extents > 0
@@ -373,8 +378,8 @@ static size_t agreement(const struct applying *a, const struct entry *e)
     return end[-1] == '/' && memcmp(end, e->path, len) == 0 ? len : 0;
 }
 
-/* All of one name and origin that agree best with the URL.  Returns how many
- * of that name there were, or an error. */
+/* Assigns the entries of this name and origin whose folders match the URL best.
+ * Returns the number of entries of this name, or an error. */
 static int64_t give_best(struct applying *a, const char *name, size_t origin)
 {
     const struct xd_checksums *c = a->c;
@@ -430,8 +435,7 @@ static int apply_all(const struct xd_checksums *c, struct xd_manifest *m,
     return rc;
 }
 
-/* The strings of the checksums live as long as they do, and the manifest's
- * longer. */
+/* Copies the strings, because the manifest lives longer than the checksums. */
 static int keep_strings(struct xd_manifest *m)
 {
     for (size_t i = 0; i < m->n_files; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A manifest that another text names as one of its file: what in it that file
- * is, and whether it can be believed.
+ * Finds the description of a file in another manifest, and checks whether it
+ * may be used.
  */
 #ifndef XD_MANIFEST_DESCRIBED_H
 #define XD_MANIFEST_DESCRIBED_H
@@ -10,16 +10,17 @@
 
 #include "manifest/model.h"
 
-/* The file that is called `name` (NULL: it has none), or the only one; NULL:
- * there is none. */
+/* Returns the file called `name` (NULL: unknown), or else the only file; NULL
+ * if there is none. */
 const struct xd_model_file *xd_described_file(const struct xd_manifest *m,
                                               const char *name);
 
-/* Why `f` (or NULL) does not describe a file of `size` bytes, which may be
- * unknown: "it is ..."; NULL: it may. */
+/* Returns why `f`, which may be NULL, cannot describe a file of `size` bytes
+ * (possibly unknown), as "it is ..."; NULL if it can. */
 const char *xd_described_refuse(const struct xd_model_file *f, uint64_t size);
 
-/* Whether it has another hash of this kind, and what that is called then. */
+/* Returns whether `f` has a different hash of this algorithm.
+ * XD_DESCRIBED_CONTRADICTS is the reason to give for refusing it. */
 bool xd_described_contradicts(const struct xd_model_file *f,
                               const char *algorithm, const char *hex);
 #define XD_DESCRIBED_CONTRADICTS "it is of a file with another hash"

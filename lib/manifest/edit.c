@@ -17,9 +17,9 @@ static void *allocate(struct xd_builder *b, size_t size)
     return p;
 }
 
-/* ---- what stays ---- */
+/* ---- unchanged parts ---- */
 
-/* Those that no row holds. */
+/* Copies the parts that the model does not represent. */
 static void copy_parts(struct xd_builder *b, const struct xd_model_file *f)
 {
     for (const struct xd_exnode_part *p = f->rare->parts; p; p = p->next) {
@@ -35,7 +35,8 @@ static void copy_parts(struct xd_builder *b, const struct xd_model_file *f)
     b->draft.signature = xd_span(f->rare->signature, f->rare->signature_bytes);
 }
 
-/* Those behind `at`, where other bytes are now; there is none among the old. */
+/* Shifts the secrets after `at`, where `old_len` bytes are replaced by
+ * `new_len`.  No secret lies within the old bytes. */
 static void move_secrets(struct xd_builder *b, struct xd_exnode_part *p,
                          size_t at, size_t old_len, size_t new_len)
 {
@@ -58,7 +59,7 @@ static void move_secrets(struct xd_builder *b, struct xd_exnode_part *p,
     p->n_secrets = n;
 }
 
-/* In a mapping that is written as it was read. */
+/* Sets the expiry date in a mapping that is stored as text. */
 static void set_end(struct xd_builder *b, struct xd_exnode_part *p,
                     const char *date)
 {
@@ -155,7 +156,7 @@ static void copy_file(struct xd_builder *b, const struct xd_model_file *f,
     }
 }
 
-/* ---- what is new ---- */
+/* ---- new parts ---- */
 
 static void begin_file(struct xd_builder *b, const struct xd_edit *edit)
 {
@@ -163,7 +164,7 @@ static void begin_file(struct xd_builder *b, const struct xd_edit *edit)
     xd_builder_size(b, edit->size);
 }
 
-/* Those that were not known before; `f` may be NULL. */
+/* Adds hashes that the file does not have yet; `f` may be NULL. */
 static void add_hashes(struct xd_builder *b, const struct xd_model_file *f,
                        const struct xd_edit *edit)
 {
@@ -173,7 +174,7 @@ static void add_hashes(struct xd_builder *b, const struct xd_model_file *f,
         xd_builder_copy_pieces(b, edit->pieces);
 }
 
-/* Its capabilities, of which there is one at least. */
+/* Stores the write and manage capabilities, at least one of which is given. */
 static struct xd_exnode_part *make_part(struct xd_builder *b,
                                         const struct xd_edit_replica *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A manifest with other replicas than one that there is; or the first one of a
- * file.
+ * Makes an edited copy of a manifest, with replicas added or removed, or
+ * makes a new manifest.
  */
 #ifndef XD_MANIFEST_EDIT_H
 #define XD_MANIFEST_EDIT_H
@@ -13,21 +13,22 @@
 #include "base/range.h"
 #include "manifest/model.h"
 
-/* Bytes of the file that an object holds, all of which they are.  Strings may be
- * NULL, but for `read`. */
+/* A new replica: a complete object that holds `range` of the file.  All strings
+ * but `read` may be NULL. */
 struct xd_edit_replica {
     struct xd_range range;
-    const char *read, *write, *manage; /* URLs, or capabilities of IBP */
-    const char *sha256;                /* of these bytes */
-    int64_t expires_at;                /* seconds since 1970; 0: never, or it is
-                                          not known */
+    const char *read, *write, *manage; /* URLs or IBP capabilities */
+    const char *sha256;                /* SHA-256 of these bytes, or NULL */
+    /* expiry time in seconds since 1970; 0: never or unknown */
+    int64_t expires_at;
 };
 
-/* A shard of parity that an object holds, all of which it is.  Strings as above, but
- * that `sha256` is there. */
+/* A new replica of a parity shard: a complete object.  Strings may be NULL as
+ * in struct xd_edit_replica, but `sha256` is required. */
 struct xd_edit_shard {
-    size_t stripe; /* of those that are used, by ascending offset; the new ones
-                      among them */
+    /* index among the used stripes, which are sorted by offset; new stripes
+     * count too */
+    size_t stripe;
     unsigned number;
     const char *read, *write, *manage;
     const char *sha256;
@@ -35,39 +36,44 @@ struct xd_edit_shard {
 };
 
 struct xd_edit {
-    /* Of a file that no manifest describes yet; else not used. */
+    /* Only for a new manifest. */
     const char *path;
     uint64_t size;
 
-    /* Where the manifest has none; or NULL. */
-    const char *sha256; /* of all of it */
+    /* SHA-256 of the whole file, used if the manifest has none; may be NULL */
+    const char *sha256;
     const struct xd_model_pieces *pieces;
-    const struct xd_model_stripe *stripes; /* that are used, without shards, by
-                                              ascending offset; or NULL */
+    /* stripes, without their shards, sorted by offset; or NULL */
+    const struct xd_model_stripe *stripes;
     size_t n_stripes;
 
-    const bool *dropped; /* those of its replicas, extent by extent; or NULL */
-    const int64_t *expires_at; /* likewise: until when they live now, in seconds
-                                  since 1970; 0: as before; or NULL */
-    const char *const *reads; /* likewise: the URL that it is read by now; NULL:
-                                  as before; or NULL */
+    /* replicas to remove, a flag for each replica in the order of the
+     * extents; or NULL */
+    const bool *dropped;
+    /* new expiry times in seconds since 1970, one for each replica (0:
+     * unchanged); or NULL */
+    const int64_t *expires_at;
+    /* new URLs for reading, one for each replica (NULL: unchanged); or NULL */
+    const char *const *reads;
     const struct xd_edit_replica *added;
     size_t n_added;
-    const bool *dropped_parity; /* those of the replicas of parity, stripe by
-                                   stripe of those that are used; or NULL */
-    const int64_t *parity_expires_at; /* likewise, as of those of the file */
+    /* parity replicas to remove, in the order of the used stripes; or NULL */
+    const bool *dropped_parity;
+    /* new expiry time of each parity replica, as in expires_at */
+    const int64_t *parity_expires_at;
     const char *const *parity_reads;
-    const struct xd_edit_shard *shards; /* new replicas, by ascending stripe */
+    const struct xd_edit_shard *shards; /* new replicas, by stripe */
     size_t n_shards;
-    const char *upload; /* as in struct xd_model_rare; NULL: there is none */
+    const char *upload; /* as in struct xd_model_rare; NULL: none */
 };
 
 /*
- * File number `file` of `m`, or, with NULL, a new one, so edited.  A stripe of which a
- * replica changes is written by its rows: what else stood in it is gone.  Without
- * `upload` one of which no shard is known is left out.
- * Ownership: *out is the caller's, and holds a reference to `m`.
- * Errors:    MANIFEST (no replica is left of some bytes), NOMEM.
+ * Makes an edited copy of file `file` of `m`, or a new file if `m` is NULL.  A
+ * stripe with a changed replica keeps only the fields of the model; other
+ * metadata in it is lost.  Without `upload`, stripes without a known shard are
+ * omitted.
+ * Ownership: *out is the caller's; it holds a reference to `m`.
+ * Errors: MANIFEST (some bytes would have no replica), NOMEM.
  */
 int xd_manifest_edit(struct xd_manifest **out, struct xd_manifest *m,
                      size_t file, const struct xd_edit *edit,

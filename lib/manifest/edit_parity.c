@@ -19,12 +19,12 @@ const char *xd_edit_date(struct xd_builder *b, int64_t at)
     return date[0] ? xd_builder_copy(b, xd_span_of(date)) : NULL;
 }
 
-/* One stripe while it is edited. */
+/* A stripe that is being edited. */
 struct change {
     struct xd_builder *b;
     const struct xd_edit *edit;
     const struct xd_model_stripe *from;
-    const struct xd_edit_shard *added; /* of it */
+    const struct xd_edit_shard *added; /* new replicas of this stripe */
     size_t n_added;
     struct xd_model_shard *shards;
     struct xd_model_shard_replica *replicas;
@@ -44,7 +44,6 @@ static bool is_dropped(const struct xd_edit *edit, size_t place)
     return edit->dropped_parity && edit->dropped_parity[place];
 }
 
-/* With what is new of it, which is a text that the manifest holds. */
 static void edit_replica(struct xd_builder *b, struct xd_model_shard_replica *r,
                          size_t place, const struct xd_edit *edit)
 {
@@ -92,7 +91,8 @@ static void add_replica(struct change *c, const struct xd_edit_shard *s)
         c->n_replicas++;
 }
 
-/* What is known of one that has no replica left, its hash, stays known. */
+/* Adds a shard with its remaining and new replicas.  It keeps its hash even if
+ * no replica is left. */
 static void make_shard(struct change *c, unsigned number)
 {
     const struct xd_model_shard *before = xd_stripe_shard(c->from, number);
@@ -129,7 +129,8 @@ static bool is_changed(const struct change *c)
     return c->n_added > 0;
 }
 
-/* What else stood in one that is changed is not kept: it may not hold any more. */
+/* Returns the edited stripe.  Unknown metadata of a changed stripe is dropped,
+ * because it may no longer be true. */
 static struct xd_model_stripe make_stripe(struct change *c)
 {
     struct xd_model_stripe s = *c->from;
@@ -151,7 +152,7 @@ static struct xd_model_stripe make_stripe(struct change *c)
     return s;
 }
 
-/* Of the shards that are added those of one stripe, which follow each other. */
+/* Returns how many of the added shards, from `at`, belong to this stripe. */
 static size_t count_of(const struct xd_edit *edit, size_t at, size_t stripe)
 {
     size_t n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exNode XML, as the tools of LoCI write it (version "3.0").
+ * Reads exNode XML as written by the LoCI tools (version "3.0").
  *
- * A mapping says that bytes [exnode_offset, + logical_length) of the file lie
- * at alloc_offset of what its read capability names.  Nothing is certain but
- * that: elements and metadata come in any order, may be empty, and may be
- * unknown ones.
+ * A mapping says that bytes [exnode_offset, + logical_length) of the file are
+ * stored at alloc_offset of the object that its read capability names.
+ * Everything else is optional: elements and metadata may come in any order, be
+ * empty, or be unknown.
  */
 #include "base/date.h"
 #include "base/error.h"
@@ -21,7 +21,7 @@
 #include "manifest/write.h"
 #include "manifest/xml_copy.h"
 
-/* Enough to name what LoRS puts on top of one another. */
+/* Largest number of functions shown in a message; LoRS does not nest more. */
 #define MAX_FUNCTIONS 5
 
 enum state {
@@ -41,7 +41,8 @@ enum state {
     REPLICA_METADATA
 };
 
-/* The content of these is a secret, and so is metadata of these names. */
+/* Elements with these names contain secrets, and so does metadata with these
+ * names. */
 static const char *const secret_names[] = {"write", "manage", NULL};
 
 struct number {
@@ -51,31 +52,32 @@ struct number {
 
 struct mapping {
     struct number offset, length, alloc_offset, alloc_length, e2e_blocksize;
-    unsigned priority, max_connections; /* or 0 */
+    unsigned priority, max_connections; /* 0: not given */
     const char *location, *sha256, *expires, *manage;
     bool has_write;
-    uint64_t expires_at; /* or 0 */
+    uint64_t expires_at; /* 0: unknown */
     struct xd_text url;
-    struct xd_url parsed;     /* `url`, once the mapping is read */
-    struct xd_text functions; /* "xor_encrypt over checksum" */
+    struct xd_url parsed; /* `url`, parsed at the end of the mapping */
+    /* functions, such as "xor_encrypt over checksum" */
+    struct xd_text functions;
     unsigned n_functions, n_checksums;
-    struct number stored_bytes; /* of a frame: argument of checksum */
-    bool is_checksum;           /* the innermost function is */
-    size_t n_held; /* elements that the model holds, so that they need not be
-                      kept as they are */
-    size_t read_begin; /* of the read capability, in the copy */
+    struct number stored_bytes; /* bytes in a frame: argument of `checksum` */
+    bool is_checksum;           /* the innermost function is `checksum` */
+    size_t n_held;     /* number of elements that the model represents */
+    size_t read_begin; /* offset of the read capability in `copy` */
     size_t end_begin, end_end, metadata_at; /* as in struct xd_exnode_part */
 };
 
 struct reader {
-    struct xd_parity_reader parity; /* the first: its rules take it for all */
+    /* must be first: its functions cast to it */
+    struct xd_parity_reader parity;
     struct xd_builder *b;
-    char key[48];      /* of the metadata being read */
-    size_t text_begin; /* in the copy */
+    char key[48];      /* name of the metadata being read */
+    size_t text_begin; /* offset in `copy` of the text of that metadata */
     struct xd_xml_copy copy;
     struct mapping mapping;
     size_t n_mappings;
-    uint64_t end; /* of the file: the largest of all mappings' */
+    uint64_t end; /* end of the file according to its mappings */
     struct number size;
     bool is_named, has_pieces;
 };
@@ -104,14 +106,14 @@ static void *allocate(struct reader *r, size_t size)
     return p;
 }
 
-/* The child of the root that has just ended, as it is; NULL if there is no
- * copy of it, or no memory. */
+/* Returns the child of the root that just ended, as text; NULL if it was not
+ * copied, or if out of memory. */
 static struct xd_exnode_part *make_part(struct reader *r)
 {
     return xd_exnode_make_part(r->b, &r->copy, 0, r->copy.text.len, 0);
 }
 
-/* What the model has no place for is written again as it was. */
+/* Keeps what the model cannot represent, to write it back unchanged. */
 static void keep(struct reader *r)
 {
     struct xd_exnode_part *part = make_part(r);
@@ -125,26 +127,28 @@ static int keep_other(void *user)
     return 0;
 }
 
-/* What stands behind `head` in the key; a NULL span if it begins otherwise. */
+/* Returns the part of the key after `head`; a NULL span if the key does not
+ * start with it. */
 static struct xd_span key_behind(const struct reader *r, const char *head)
 {
     size_t len = strlen(head);
     return xd_span_of(strncmp(r->key, head, len) == 0 ? r->key + len : NULL);
 }
 
-/* "sha-1 262144" */
+/* Begins a list of piece hashes.  `text` is like "sha-1 262144". */
 static void begin_pieces(struct reader *r, struct xd_span text)
 {
     const char *blank = memchr(text.s, ' ', text.len);
     size_t len = blank ? (size_t)(blank - text.s) : text.len;
     struct xd_span length = xd_span_trim(xd_span(text.s + len, text.len - len));
-    uint64_t piece_bytes = 0; /* said to be none, if it is no number */
+    uint64_t piece_bytes = 0; /* 0 is reported as an error */
     xd_parse_u64(length.s, length.len, &piece_bytes);
     xd_builder_pieces(r->b, xd_span(text.s, len), piece_bytes);
     r->has_pieces = true;
 }
 
-/* Checks, and what else costs no bytes; false if the key is not known. */
+/* Handles metadata that cannot affect where bytes come from.  Returns false for
+ * an unknown key. */
 static bool take_file_hint(struct reader *r, struct xd_span text)
 {
     struct xd_span piece = key_behind(r, XD_EXNODE_PIECE);
@@ -185,7 +189,8 @@ static int take_file_metadata(void *user, struct xd_span text)
     return 0;
 }
 
-/* Strict: a wrong number would fetch wrong bytes. */
+/* Reads a number.  An invalid number is an error, because it would lead to
+ * wrong bytes. */
 static int read_number(struct reader *r, struct number *out,
                        struct xd_span text)
 {
@@ -203,7 +208,7 @@ static int read_number(struct reader *r, struct number *out,
     return 0;
 }
 
-/* What costs no bytes. */
+/* Handles metadata that cannot affect where bytes come from. */
 static void take_mapping_hint(struct reader *r, struct xd_span text)
 {
     struct mapping *m = &r->mapping;
@@ -265,7 +270,7 @@ static int begin_function(struct xd_xml *x, void *user)
     m->n_checksums += m->is_checksum;
     if (xd_span_is(name, "identity") || ++m->n_functions > MAX_FUNCTIONS)
         return 0;
-    /* The quotation marks of a word are not needed. */
+    /* removes the quotation marks that xd_quote() adds */
     const char *quoted = xd_quote(&q, name);
     xd_text_addf(&m->functions, "%s%.*s", m->n_functions > 1 ? " over " : "",
                  (int)strlen(quoted) - 2, quoted + 1);
@@ -343,7 +348,7 @@ static int begin_mapping(struct xd_xml *x, void *user)
     return 0;
 }
 
-/* How the mapping's bytes are stored, if they went through `checksum` alone. */
+/* Describes how `checksum` stores the mapping's bytes. */
 static struct xd_framing framing_of(const struct mapping *m)
 {
     return (struct xd_framing){
@@ -372,7 +377,8 @@ static const char *find_flaw_of_frames(const struct mapping *m)
     return NULL;
 }
 
-/* Whether the mapping's bytes cannot be used; then they are lost. */
+/* Returns whether the bytes of this mapping cannot be used, and records the
+ * reason. */
 static bool is_lost(struct reader *r)
 {
     const struct mapping *m = &r->mapping;
@@ -398,8 +404,8 @@ static bool is_lost(struct reader *r)
     return why != NULL;
 }
 
-/* A byte array of IBP may not be full; what others hold is as long as the
- * allocation says. */
+/* Returns the size of the object, or XD_SIZE_UNKNOWN if it is uncertain.  An
+ * IBP byte array may be shorter than its allocation. */
 static uint64_t object_size(const struct mapping *m, uint64_t object_end)
 {
     bool is_full = m->parsed.is_valid && m->parsed.scheme != XD_SCHEME_IBP;
@@ -417,7 +423,7 @@ static int check_numbers(struct reader *r, uint64_t *out_end,
         return xd_builder_fail(r->b, "a mapping has no %s",
                                m->offset.is_given ? "logical_length"
                                                   : "exnode_offset");
-    /* Neither sum can wrap: each number is at most XD_FILE_MAX. */
+    /* The sums cannot overflow: each number is at most XD_FILE_MAX. */
     *out_end = m->offset.value + m->length.value;
     *out_object_end = m->alloc_offset.value + m->length.value;
     if (*out_end > XD_FILE_MAX || *out_object_end > XD_FILE_MAX)
@@ -431,13 +437,13 @@ static int check_numbers(struct reader *r, uint64_t *out_end,
     return 0;
 }
 
-/* A copy of a text, or NULL if it is empty. */
+/* Returns a copy, or NULL for an empty text. */
 static const char *copy_text(struct reader *r, const struct xd_text *t)
 {
     return t->len > 0 ? xd_builder_copy(r->b, xd_span(t->s, t->len)) : NULL;
 }
 
-/* Whether write_exnode.c makes the mapping again of what the model holds. */
+/* Returns whether write_exnode.c can reproduce the mapping from the model. */
 static bool is_held(const struct reader *r, uint64_t object_end)
 {
     const struct mapping *m = &r->mapping;
@@ -569,7 +575,8 @@ static const struct xd_xml_rule rules[] = {
     {MAPPING, "manage", MANAGE, NULL, NULL, take_manage},
 };
 
-/* The original writer leaves the root without a namespace. */
+/* Returns whether this is the root of an exNode.  The original tools write it
+ * without a namespace. */
 static bool has_root(const struct xd_xml_root *root)
 {
     return strcmp(root->name, "exnode") == 0 &&

@@ -6,7 +6,7 @@
 #include "manifest/model.h"
 #include "manifest/write.h"
 
-/* IBP's own limit (MAX_CAP_LEN). */
+/* Longest capability: MAX_CAP_LEN of IBP. */
 #define MAX_CAPABILITY 2048
 
 static void *allocate(struct xd_builder *b, size_t n, size_t size)
@@ -18,7 +18,7 @@ static void *allocate(struct xd_builder *b, size_t n, size_t size)
     return p;
 }
 
-/* Their places are counted from `begin` on. */
+/* Copies secrets.  Their positions become relative to `begin`. */
 static const struct xd_xml_secret *copy_secrets(struct xd_builder *b,
                                                 const struct xd_xml_copy *c,
                                                 size_t begin, size_t first)
@@ -66,8 +66,8 @@ void xd_exnode_resolve_in_copy(struct xd_builder *b, struct xd_xml_copy *c,
     xd_text_addf(&c->text, "</%s:%s>", c->prefix, name);
 }
 
-/* IBP capabilities are ibp://HOST:PORT/KEY/TYPEKEY/READ, and what is longer
- * than its server reads is none. */
+/* Returns false for ibp://HOST:PORT/KEY/TYPEKEY/READ up to the length that
+ * depots accept, and for URLs that are not IBP. */
 bool xd_exnode_is_broken_capability(const struct xd_url *u)
 {
     const char *url = xd_url_secret_text(u);

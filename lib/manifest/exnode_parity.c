@@ -15,14 +15,15 @@
 
 typedef unsigned long long ull;
 
-/* Bytes of what is only written again that are worth a row. */
+/* Text that is only written back is stored in blocks of this many bytes. */
 #define REST_MAX ((size_t)4 << 10)
 
-/* What a stripe has to say, in the order in which it is missed. */
+/* Required values, in the order in which missing ones are reported. */
 enum value { CODE, POLYNOMIAL, MATRIX, K, N, SHARD_LENGTH, OFFSET, LENGTH };
 
 static const struct {
-    const char *name, *word; /* the only one that is known; NULL: a number */
+    /* the only supported value; NULL: the value is a number */
+    const char *name, *word;
 } values[] = {
     [CODE] = {XD_EXNODE_CODE, XD_EXNODE_REED_SOLOMON},
     [POLYNOMIAL] = {XD_EXNODE_POLYNOMIAL, XD_EXNODE_0X11D},
@@ -52,7 +53,7 @@ void xd_parity_reader_fini(struct xd_parity_reader *p)
 static void set_flaw(struct xd_stripe_draft *s, const char *format, ...)
     XD_PRINTF(2, 3);
 
-/* The first flaw counts. */
+/* Sets the reason not to use the stripe, unless there is one already. */
 static void set_flaw(struct xd_stripe_draft *s, const char *format, ...)
 {
     va_list args;
@@ -64,10 +65,10 @@ static void set_flaw(struct xd_stripe_draft *s, const char *format, ...)
     va_end(args);
 }
 
-/* ---- the names of metadata ---- */
+/* ---- metadata names ---- */
 
-/* The number behind `head` in the key: from 0 to before `end`.  False: the key
- * begins otherwise, or no such number is there. */
+/* Parses the number after `head` in the key.  Returns false if the key does not
+ * start with `head` or the number is not below `end`. */
 static bool read_key_number(const char *key, const char *head, uint64_t end,
                             uint64_t *out)
 {
@@ -82,7 +83,8 @@ static bool key_begins_with(const struct xd_parity_reader *p, const char *head)
     return strncmp(p->key, head, strlen(head)) == 0;
 }
 
-/* A text that is too long is a warning, and not an error of the manifest. */
+/* Starts to read a text.  Unlike elsewhere, a text that is too long only causes
+ * a warning. */
 static void begin_text(struct xd_parity_reader *p, struct xd_xml *x)
 {
     xd_xml_attribute_text(x, "name", p->key, sizeof p->key);
@@ -103,7 +105,7 @@ void xd_parity_begin(struct xd_parity_reader *p, struct xd_xml *x,
     p->has_children = false;
     p->head = p->kept = p->copy->text.len;
     if (p->is_open)
-        xd_xml_ignore_text(x); /* blanks, as many as there are stripes */
+        xd_xml_ignore_text(x); /* ignores white space between the stripes */
 }
 
 static void warn_of_rest(struct xd_parity_reader *p)
@@ -112,8 +114,8 @@ static void warn_of_rest(struct xd_parity_reader *p)
                           "some of it will not be written again");
 }
 
-/* What stands between stripes is kept as well, but for blanks: what of it the copy
- * has, which ends with `tail` bytes of something else. */
+/* Keeps the text between stripes, except white space.  The copy ends with
+ * `tail` bytes that are not part of this text. */
 static void keep_rest(struct xd_parity_reader *p, size_t tail)
 {
     struct xd_xml_copy *c = p->copy;
@@ -149,8 +151,7 @@ bool xd_parity_end(struct xd_parity_reader *p)
 
 /* ---- a stripe ---- */
 
-/* What stands before a child.  What was kept before is not looked at again, and
- * blanks are not kept. */
+/* Marks the text before a child for keeping, unless it is white space. */
 static void note_rest(struct xd_parity_reader *p)
 {
     const struct xd_xml_copy *c = p->copy;
@@ -203,8 +204,8 @@ static bool has_all_values(struct xd_stripe_draft *s)
     return s->flaw[0] == '\0';
 }
 
-/* In such an order that nothing runs over.  Which of its replicas are used, which
- * depends on where the manifest comes from, makes no difference. */
+/* Checks the sizes in an order that avoids overflow.  The result does not
+ * depend on which replicas are used. */
 static void check_sizes(struct xd_stripe_draft *s)
 {
     const struct xd_model_stripe *r = &s->row;
@@ -286,7 +287,8 @@ static void hold_shards(struct xd_parity_reader *p)
         copy_array(p->b, s->shards, s->row.n_shards, sizeof *s->shards);
 }
 
-/* Of one that is not used as well, since it names objects. */
+/* Keeps the replicas even of an unused stripe, because the stripe names stored
+ * objects. */
 static void hold_replicas(struct xd_parity_reader *p)
 {
     struct xd_stripe_draft *s = &p->stripe;
@@ -302,8 +304,8 @@ static void forget_copy(struct xd_parity_reader *p)
     p->copy->n_secrets = 0;
 }
 
-/* In the copy of "parity" nothing is left of it, so that no number of stripes
- * makes that too long; nor are blanks before it. */
+/* Removes the stripe from the copy of "parity", so that the copy stays short,
+ * however many stripes there are. */
 static void cut_copy(struct xd_parity_reader *p)
 {
     if (p->copy->is_too_long) {
@@ -316,8 +318,8 @@ static void cut_copy(struct xd_parity_reader *p)
     p->copy->text.len = p->kept;
 }
 
-/* It is only written again.  It stays in the copy, which is kept before it is long:
- * there may be millions of them, of a few bytes each. */
+/* Leaves other metadata in the copy until there is enough to store it as a
+ * block.  There may be millions of tiny items. */
 static void end_other(struct xd_parity_reader *p)
 {
     const struct xd_xml_copy *c = p->copy;
@@ -329,7 +331,7 @@ static void end_other(struct xd_parity_reader *p)
         forget_copy(p);
 }
 
-/* It as it was. */
+/* Stores the stripe as text. */
 static void keep_stripe(struct xd_parity_reader *p)
 {
     struct xd_stripe_draft *s = &p->stripe;
@@ -380,7 +382,7 @@ int xd_parity_end_stripe(void *user)
     return 0;
 }
 
-/* ---- its metadata ---- */
+/* ---- values of a stripe ---- */
 
 static void set_number(struct xd_stripe_draft *s, enum value which,
                        uint64_t number)
@@ -506,7 +508,8 @@ int xd_parity_begin_of_shard(struct xd_xml *x, void *user)
     return 0;
 }
 
-/* One without a `read` could only be written again. */
+/* Stores the replica that was read.  Without a read capability it cannot be
+ * used. */
 static void end_replica(struct xd_parity_reader *p)
 {
     struct xd_stripe_draft *s = &p->stripe;
@@ -556,7 +559,7 @@ int xd_parity_take_of_shard(void *user, struct xd_span text)
     return 0;
 }
 
-/* ---- a replica of it ---- */
+/* ---- a replica of a shard ---- */
 
 int xd_parity_begin_of_replica(struct xd_xml *x, void *user)
 {
@@ -595,7 +598,7 @@ static void take_offset(struct xd_parity_reader *p, struct xd_span text)
         p->stripe.greatest_offset = p->replica.offset;
 }
 
-/* The first value of each counts. */
+/* Stores a value.  If a name occurs twice, the first value counts. */
 int xd_parity_take_of_replica(void *user, struct xd_span text)
 {
     struct xd_parity_reader *p = user;
@@ -615,7 +618,8 @@ int xd_parity_take_of_replica(void *user, struct xd_span text)
         r->manage = xd_builder_copy(p->b, text);
     } else if (strcmp(p->key, XD_EXNODE_END) == 0 && !r->expires) {
         r->expires = xd_builder_copy(p->b, text);
-        xd_date_parse(text.s, text.len, &r->expires_at); /* or it stays 0 */
+        /* expires_at stays 0 if the text is not a date */
+        xd_date_parse(text.s, text.len, &r->expires_at);
     } else {
         is_held = false;
     }

@@ -47,8 +47,8 @@ static int by_preference(const void *left, const void *right)
     return c ? c : compare_preference(a, b);
 }
 
-/* One of the two is written again with its extent, of what the rows hold if it
- * has no part; the other one by its part. */
+/* Merges the text of two equal mappings.  The one that is kept is written back
+ * with its extent, the other as separate text. */
 static void merge_parts(struct xd_draft *d, struct xd_mapping *kept,
                         const struct xd_mapping *twin)
 {
@@ -70,8 +70,9 @@ static void merge_twin(struct xd_draft *d, struct xd_mapping *kept,
         xd_stricter_limit(kept->row.max_connections, twin->row.max_connections);
 }
 
-/* Two sorts rather than a table of URLs: never quadratic, whatever a manifest
- * repeats.  Returns how many mappings are left. */
+/* Sorts the mappings and removes duplicates.  It sorts twice instead of using a
+ * hash table, so the time is never quadratic, no matter what a manifest
+ * repeats.  Returns the number of mappings left. */
 static size_t sort_and_drop_twins(struct xd_draft *d)
 {
     struct xd_mapping *m = d->mappings;
@@ -91,7 +92,7 @@ static size_t sort_and_drop_twins(struct xd_draft *d)
     return kept;
 }
 
-/* What the replicas of an extent say of its bytes, if they agree. */
+/* Returns the SHA-256 of the bytes if all replicas agree, else NULL. */
 static const char *agreed_sha256(struct xd_builder *b,
                                  const struct xd_mapping *m, size_t n)
 {
@@ -118,7 +119,8 @@ static bool has_no_more(const struct xd_replica *row, uint64_t file_size)
            row->rights == XD_MAY_READ;
 }
 
-/* What a struct of the model holds of it, or all. */
+/* Returns a full copy of the row, or NULL if struct xd_model_replica holds all
+ * of it. */
 static const struct xd_replica *keep_more(struct xd_builder *b,
                                           const struct xd_replica *row,
                                           uint64_t file_size)
@@ -142,7 +144,8 @@ static bool is_like(const struct xd_model_replica *r,
            has_no_more(&m->row, file_size);
 }
 
-/* Of 100 000 files of one URL each that of the file before may do. */
+/* Returns an equal replica, if there is one, to save memory: the files of a
+ * long list can share one row. */
 static struct xd_model_replica *find_alike(const struct xd_builder *b,
                                            uint64_t file_size, size_t n)
 {
@@ -167,7 +170,7 @@ static void take_replica(struct xd_builder *b, struct xd_model_file *f,
                                   .more = keep_more(b, &m->row, f->size)};
 }
 
-/* Extent number `i`, of so many. */
+/* Stores the hash of extent `i` of `n`. */
 static void keep_sha256(struct xd_builder *b, const char ***list, size_t i,
                         size_t n, const char *sha256)
 {
@@ -222,7 +225,7 @@ static int fail_for_hole(struct xd_builder *b, uint64_t begin, uint64_t end)
 static int check_cover(struct xd_builder *b, const struct xd_model_file *f)
 {
     uint64_t covered = 0;
-    if (b->draft.upload) /* which is under way, or was broken off */
+    if (b->draft.upload) /* an upload is incomplete, so bytes may be missing */
         return 0;
     for (size_t i = 0; i < f->n_extents; i++) {
         const struct xd_model_extent *e = &f->extents[i];
@@ -234,7 +237,7 @@ static int check_cover(struct xd_builder *b, const struct xd_model_file *f)
     return covered < f->size ? fail_for_hole(b, covered, f->size) : 0;
 }
 
-/* Sources of the whole file learn what that is. */
+/* Sets the length of sources of the whole file, now that it is known. */
 static void resolve_whole(struct xd_draft *d, uint64_t size)
 {
     for (size_t i = 0; i < d->n_mappings; i++) {
@@ -244,7 +247,7 @@ static void resolve_whole(struct xd_draft *d, uint64_t size)
     }
 }
 
-/* In the order of the replicas; NULL where none has one. */
+/* Returns the parts in the order of the replicas; NULL if there are none. */
 static const struct xd_exnode_part **list_parts(struct xd_builder *b, size_t n)
 {
     const struct xd_mapping *m = b->draft.mappings;
@@ -260,7 +263,7 @@ static const struct xd_exnode_part **list_parts(struct xd_builder *b, size_t n)
     return list;
 }
 
-/* Likewise; NULL where all are as near as can be. */
+/* Returns the reach of each replica; NULL if all are XD_REACH_MACHINE. */
 static const enum xd_reach *list_reaches(struct xd_builder *b, size_t n)
 {
     const struct xd_mapping *m = b->draft.mappings;
@@ -286,9 +289,9 @@ int xd_extents_take(struct xd_builder *b, struct xd_model_file *f,
     size_t n_extents = n > 0;
     for (size_t i = 1; i < n; i++)
         n_extents += compare_bytes(&d->mappings[i - 1], &d->mappings[i]) != 0;
-    if (n == 0 && d->metaurls) /* they are to name sources */
+    if (n == 0 && d->metaurls) /* the other manifests will add sources */
         return 0;
-    /* An empty file is empty everywhere. */
+    /* An empty file needs no source. */
     if (n == 0 || f->size == 0)
         return check_cover(b, f);
     struct xd_pool *pool = &b->manifest->pool;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mappings, in any order and of any size, become extents with replicas. */
+/* Converts mappings, in any order and size, to extents with replicas. */
 #ifndef XD_MANIFEST_EXTENTS_H
 #define XD_MANIFEST_EXTENTS_H
 
@@ -7,9 +7,10 @@
 #include "manifest/model.h"
 
 /*
- * The draft's mappings go to `f`, whose size is set: mappings of the same
- * bytes become one extent, the same URL twice one replica.
- * Errors: MANIFEST (a hole), NOMEM.
+ * Moves the mappings of the draft to `f`, whose size must be set.  Mappings of
+ * the same bytes become one extent; a URL that occurs twice becomes one
+ * replica.
+ * Errors: MANIFEST (bytes without a source), NOMEM.
  */
 int xd_extents_take(struct xd_builder *b, struct xd_model_file *f,
                     struct xd_model_rare *rare);

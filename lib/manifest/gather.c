@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of several manifests as those of one.  All but the rows is that of the
- * manifests, which it holds.
+ * Combines files of several manifests into one.  The result refers to the
+ * strings and tables of those manifests and holds references to them.
  */
 #include <xdownload/manifest.h>
 

@@ -10,7 +10,7 @@
 
 #define MAX_HEX 512
 
-/* Strongest first.  What is not here is kept under its own name, behind. */
+/* Strongest first.  Hashes of other algorithms are kept too, after these. */
 static const struct xd_algorithm algorithms[XD_ALGORITHMS] = {
     {"sha-512", "sha512", 128, true}, {"sha-384", "sha384", 96, true},
     {"sha-256", "sha256", 64, true},  {"sha-224", "sha224", 56, true},
@@ -59,7 +59,7 @@ const struct xd_algorithm *xd_algorithm_of_length(size_t hex_len)
     return NULL;
 }
 
-/* Hex digits in lower case into `out`; false if there is anything else. */
+/* Copies hex digits in lower case.  Returns false for other characters. */
 static bool copy_hex(char *out, struct xd_span s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -74,7 +74,8 @@ static bool copy_hex(char *out, struct xd_span s)
     return true;
 }
 
-/* `algorithm` NULL: one that we do not know. */
+/* Copies a hash in lower case.  Returns false if it is not a hash of this
+ * algorithm (NULL: unknown). */
 static bool is_hash(const struct xd_algorithm *algorithm, struct xd_span hex,
                     char out[MAX_HEX + 1])
 {
@@ -94,7 +95,7 @@ bool xd_hash_read(const struct xd_algorithm *algorithm, struct xd_span hex,
     return true;
 }
 
-/* The name of one that is known need not be copied. */
+/* Adds a hash.  Names of known algorithms are constants and are not copied. */
 static void add_hash(struct xd_builder *b, const struct xd_algorithm *known,
                      const char *algorithm, struct xd_span hex)
 {
@@ -171,7 +172,8 @@ void xd_builder_pieces(struct xd_builder *b, struct xd_span type,
     }
 }
 
-/* Out of order, a good piece would be taken for a bad one. */
+/* Checks the number, because with a wrong order good pieces would fail
+ * verification. */
 void xd_builder_piece_number(struct xd_builder *b, struct xd_span number)
 {
     struct xd_piece_list *l = &b->draft.lists[b->draft.n_lists - 1];
@@ -213,7 +215,7 @@ void xd_builder_piece(struct xd_builder *b, struct xd_span hex)
     memcpy(l->hex + l->n++ * stride, value, stride);
 }
 
-/* Whether the list fits the file; warns if not. */
+/* Returns whether the list has one hash per piece of the file; warns if not. */
 static bool fits(struct xd_builder *b, const struct xd_piece_list *l,
                  uint64_t size)
 {
@@ -258,7 +260,7 @@ static void take_pieces(struct xd_builder *b, const struct xd_model_file *f,
     struct xd_piece_list *best = NULL;
     for (size_t i = 0; i < d->n_lists; i++) {
         struct xd_piece_list *l = &d->lists[i];
-        /* The table of algorithms has the strongest first. */
+        /* The table is sorted by strength. */
         if (!l->bad && fits(b, l, f->size) &&
             (!best || l->algorithm < best->algorithm))
             best = l;

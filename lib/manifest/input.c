@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place where the manifest layer opens a file: one that it was given. */
+/* The only place where lib/manifest opens a file.  It opens only files that the
+ * caller has named. */
 #include "manifest/input.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ void xd_input_fini(struct xd_input *in)
     xd_free(in->owned);
 }
 
-/* Of a text that is too long, one byte beyond is the end. */
+/* Reads at most one byte beyond the limit. */
 static int read_file(struct xd_input *in, char *out, size_t room,
                      size_t *out_len, struct xd_error *err)
 {
@@ -99,16 +100,17 @@ void xd_input_rewind(struct xd_input *in, size_t at, bool is_last)
     in->is_last = is_last;
 }
 
-/* `text` is at offset `at` of the whole. */
+/* Checks the text at offset `at`. */
 static int check(const struct xd_input *in, struct xd_builder *b,
                  struct xd_span text, size_t at)
 {
     const char *nul = text.len > 0 ? memchr(text.s, '\0', text.len) : NULL;
     if (in->n_read <= XD_MANIFEST_MAX && !nul)
         return 0;
-    b->number = 0; /* the sentence says where */
+    b->number = 0; /* the message itself states the position */
     if (in->n_read > XD_MANIFEST_MAX)
-        return xd_builder_fail(b, "longer than %zu MiB: no manifest is",
+        return xd_builder_fail(b,
+                               "longer than %zu MiB, the limit for manifests",
                                XD_MANIFEST_MAX / MIB);
     return xd_builder_fail(b,
                            "byte %zu is zero: this is not UTF-8 text, as "

@@ -13,8 +13,9 @@ static unsigned strength_of(const struct xd_model_hash *hash)
     return hash ? xd_algorithm_strength(hash->algorithm) : 0;
 }
 
-/* Of those that were given beside the manifest, or of its own, the strongest;
- * NULL: none can be computed. */
+/* Returns the strongest hash that can be computed.  `is_given` chooses between
+ * the hashes that the user gave and those of the manifest.  NULL if there is
+ * none. */
 static const struct xd_model_hash *find_hash(const struct xd_model_file *f,
                                              bool is_given)
 {
@@ -59,8 +60,9 @@ static struct xd_joined_proof proof_by_pieces(const struct xd_model_file *f)
                                     .stride = p->stride};
 }
 
-/* Every byte has one hash.  False: two would have to be compared, since all that
- * were given are, and of the others the strongest. */
+/* Chooses the hash that proves the bytes.  Returns false if one hash is not
+ * enough: every hash that the user gave must be checked, and also the strongest
+ * hash of the manifest if it is stronger. */
 static bool choose_proof(const struct xd_model_file *f,
                          struct xd_joined_proof *out)
 {
@@ -118,8 +120,10 @@ bool xd_manifest_has_proof(const struct xd_manifest *m, size_t file)
     return choose_proof(&m->files[file], &proof) && proof.n > 0;
 }
 
-/* Without a hash copies are compared, and without a size the hash of a file is
- * that of unknown bytes: both is for one file alone. */
+/* Returns whether the file can be downloaded together with others.  Files
+ * without a hash are verified by comparing copies, and files of unknown size
+ * are hashed as they arrive.  A file that needs both must be downloaded
+ * alone. */
 bool xd_manifest_can_join(const struct xd_manifest *m, size_t file)
 {
     const struct xd_model_file *f;
@@ -139,11 +143,11 @@ static uint64_t place_of(const struct xd_model_file *f)
     return f->size != XD_SIZE_UNKNOWN ? f->size : XD_JOINED_PLACE;
 }
 
-/* There is room for it. */
+/* Appends a file as an extent.  There must be room for it. */
 static void append(struct xd_model_file *to, struct xd_model_rare *rare,
                    const struct xd_model_file *f)
 {
-    /* Of its hash xd_manifest_joined_proof() says. */
+    /* The hash is available through xd_manifest_joined_proof(). */
     rare->joined[to->n_extents] = f;
     to->extents[to->n_extents++] =
         (struct xd_model_extent){.offset = to->size,
@@ -154,7 +158,7 @@ static void append(struct xd_model_file *to, struct xd_model_rare *rare,
         xd_stricter_limit(rare->max_connections, f->rare->max_connections);
 }
 
-/* Each file is not; a sum of their sizes could run over. */
+/* Checks the sum of the sizes without overflow. */
 static bool is_too_long(const struct xd_manifest *m, const size_t *files,
                         size_t n)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several files as one, in which they lie one behind the other: each is an
- * extent, with its hash and its replicas.
+ * Presents several files as one file, in which each is an extent with its hash
+ * and replicas.
  *
  *     files    0        1              0
  *     joined   |========|==============|======|
  *
- * A file of unknown size gets a place of XD_JOINED_PLACE, which it may fill or
- * not.
+ * A file of unknown size gets an extent of XD_JOINED_PLACE bytes, which it need
+ * not fill.
  */
 #ifndef XD_MANIFEST_JOIN_H
 #define XD_MANIFEST_JOIN_H
@@ -17,41 +17,43 @@
 #include <stdint.h>
 #include <xdownload/manifest.h>
 
-/* No policy asks for less of a file than this at first, so that one request has
- * all of it. */
+/* Size of the extent for a file of unknown size.  It is small enough that every
+ * policy requests the file with a single request. */
 #define XD_JOINED_PLACE ((uint64_t)1 << 20)
 
 /*
- * Those files of `m`, in this order, as the only file of *out.  Each is one of
- * which xd_manifest_can_join() says so.
- * Ownership: *out is the caller's, and holds a reference to `m`.
- * Errors: MANIFEST (together they are longer than a file can be), NOMEM.
+ * Joins these files of `m`, in this order, to the only file of *out.
+ * xd_manifest_can_join() must be true for each.
+ * Ownership: *out is the caller's; it holds a reference to `m`.
+ * Errors: MANIFEST (longer than a file can be), NOMEM.
  */
 int xd_manifest_join(struct xd_manifest **out, struct xd_manifest *m,
                      const size_t *files, size_t n, struct xd_error *err);
 
-/* The hashes that prove one of the files: those of its pieces, or that of all of
- * it as its only piece. */
+/* The hashes that verify one of the files: of its pieces, or of the whole file
+ * as a single piece. */
 struct xd_joined_proof {
     const char *algorithm;
     uint64_t piece_bytes;
-    size_t n; /* pieces; 0: nothing proves it */
+    size_t n; /* number of pieces; 0: no hash */
     const char *hex;
-    size_t stride; /* from one hash to the next */
+    size_t stride; /* bytes from one hash to the next */
 };
 
-/* The file that is that extent of `joined`, as its number in *out_of. */
+/* Returns the number of the file that is this extent of `joined`, and its
+ * manifest. */
 size_t xd_manifest_joined_file(const struct xd_manifest *joined, size_t extent,
                                const struct xd_manifest **out_of);
 
-/* Whether a file of `m` that can be joined has any. */
+/* Returns whether a joinable file of `m` has hashes. */
 bool xd_manifest_has_proof(const struct xd_manifest *m, size_t file);
 
-/* Of a file of `m` that can be joined. */
+/* Returns the hashes of a joinable file of `m`. */
 void xd_manifest_file_proof(const struct xd_manifest *m, size_t file,
                             struct xd_joined_proof *out);
 
-/* Of the file that is that extent of `m`.  False: `m` was not joined. */
+/* Returns the hashes of the file that is this extent of `m`.  False if `m` is
+ * not a joined manifest. */
 bool xd_manifest_joined_proof(const struct xd_manifest *m, size_t extent,
                               struct xd_joined_proof *out);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of different files, line by line.
+ * Reads lists of different files, line by line.
  *
- * A list is written by hand, or by another program: what
- * cannot be meant ends it before anything is fetched, and its paths are made
- * safe as those of manifests are.
+ * Lists are written by hand or by other programs.  A dubious line is an error,
+ * which is reported before anything is fetched.  Paths are made safe like those
+ * of manifests.
  */
 #include "manifest/list.h"
 
@@ -18,6 +18,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/typed_url.h"
 #include "base/url.h"
 #include "manifest/model.h"
 #include "manifest/names.h"
@@ -28,9 +29,9 @@
 
 struct reader {
     struct xd_list *list;
-    const char *said; /* where the text came from */
+    const char *said; /* origin, for messages */
     size_t line;
-    bool servers_name; /* the files that no out= names */
+    bool servers_name; /* files without out= get their names from the server */
     struct xd_error *err;
 };
 
@@ -45,7 +46,7 @@ void xd_list_free(struct xd_list *l)
     xd_free(l);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static int fail(const struct reader *r, const char *format, ...)
     XD_PRINTF(2, 3);
@@ -92,7 +93,7 @@ static int warn(struct reader *r, const char *format, ...)
 
 /* ---- URLs ---- */
 
-/* Why `url` is none; what may be a secret of it is not said. */
+/* Explains why `url` is invalid, without showing possible secrets. */
 static int fail_url(const struct reader *r, const char *url,
                     const struct xd_url *parsed)
 {
@@ -107,33 +108,33 @@ static int fail_url(const struct reader *r, const char *url,
                   q.s);
     else if (strstr(url, "://") && strpbrk(url, " \t"))
         rc = fail(r,
-                  "%s is no URL: tabs separate the URLs on one line, and a "
+                  "%s is not a URL: tabs separate the URLs on one line, and a "
                   "blank in a URL is written as %%20",
                   q.s);
     else if (strstr(url, "://"))
-        rc = fail(r, "%s is no URL that can be used", q.s);
+        rc = fail(r, "%s is not a URL that can be used", q.s);
     else
         rc = fail(r,
-                  "%s is no URL: a URL begins with https://, http:// or "
+                  "%s is not a URL: a URL begins with https://, http:// or "
                   "ftp://",
                   q.s);
     return rc;
 }
 
-/* With its blanks escaped, unless they separate URLs; NULL without memory. */
+/* Returns a copy normalized by xd_typed_url(), unless it is several URLs
+ * separated by blanks.  NULL if out of memory. */
 static const char *copy_url(struct reader *r, struct xd_span text)
 {
-    struct xd_text quoted = {.s = NULL};
     const char *copy = xd_pool_copy(pool_of(r), text);
     const char *blank = copy ? strchr(copy, ' ') : NULL;
-    if (!blank || strstr(blank, "://"))
+    if (!copy || (blank && strstr(blank, "://")))
         return copy;
-    for (const char *c = copy; *c; c++)
-        xd_text_add(&quoted, *c == ' ' ? "%20" : c, *c == ' ' ? 3 : 1);
-    copy = quoted.failed
-               ? NULL
-               : xd_pool_copy(pool_of(r), xd_span(quoted.s, quoted.len));
-    xd_text_fini(&quoted);
+    char *typed = xd_typed_url(copy);
+    if (!typed)
+        return NULL;
+    if (strcmp(typed, copy) != 0)
+        copy = xd_pool_copy(pool_of(r), xd_span_of(typed));
+    xd_free(typed);
     return copy;
 }
 
@@ -254,7 +255,7 @@ static bool was_given(const struct xd_list_row *f, const struct option *o)
                                  : f->checksum != NULL;
 }
 
-/* "name=value" */
+/* Reads an option.  `line` is "name=value". */
 static int read_option(struct reader *r, struct xd_span line)
 {
     struct xd_list *l = r->list;
@@ -285,7 +286,7 @@ static int read_option(struct reader *r, struct xd_span line)
                 xd_quote(&q, name));
 }
 
-/* ---- the text ---- */
+/* ---- lines ---- */
 
 static bool begins_with_scheme(struct xd_span s)
 {
@@ -323,7 +324,8 @@ static int read_lines(struct reader *r, struct xd_span text)
 
 /* ---- paths ---- */
 
-/* Most URLs end with the name of their file, which need not be kept twice. */
+/* Sets the path of a file.  If a URL ends with the path, the path points into
+ * the URL to save memory. */
 static int keep_path(struct reader *r, struct xd_list_row *f, const char *path)
 {
     const char *url = r->list->urls[f->first_url];
@@ -417,7 +419,7 @@ static int check_text(const struct reader *r, struct xd_span text)
     return 0;
 }
 
-/* There are no more lines. */
+/* Frees unused capacity after the last line. */
 static int shrink(struct reader *r)
 {
     struct xd_list *l = r->list;
@@ -434,11 +436,13 @@ int xd_list_parse(struct xd_list **out, const void *data, size_t len,
                   const char *origin, bool servers_name, struct xd_error *err)
 {
     struct xd_span text = xd_span(data, len);
+    *out = NULL;
+    if (!origin)
+        return xd_fail(err, XD_E_INVAL, "the list needs an origin");
     struct reader r = {.said =
                            strcmp(origin, "-") == 0 ? "standard input" : origin,
                        .servers_name = servers_name,
                        .err = err};
-    *out = NULL;
     r.list = xd_alloc(1, sizeof *r.list);
     if (!r.list)
         return xd_fail_nomem(err);

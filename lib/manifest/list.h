@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of different files, as it is kept: no more than is needed, as there may
- * be 100 000.
+ * A list of different files.  It may have 100,000 files, so it is stored
+ * compactly.
  */
 #ifndef XD_MANIFEST_LIST_H
 #define XD_MANIFEST_LIST_H
@@ -12,17 +12,18 @@
 
 struct xd_manifest;
 
-/* The fields of struct xd_listed. */
+/* See struct xd_listed. */
 struct xd_list_row {
     uint32_t line, first_url, n_urls;
-    const char *path, *directory, *name, *checksum; /* each perhaps NULL */
+    const char *path, *directory, *name, *checksum; /* each may be NULL */
 };
 
 struct xd_list {
-    struct xd_manifest *strings; /* in its pool; it has no files */
+    /* its pool holds the strings; it has no files */
+    struct xd_manifest *strings;
     struct xd_list_row *rows;
     size_t n, capacity;
-    const char **urls; /* of all files, file by file */
+    const char **urls; /* all URLs, file by file */
     size_t n_urls, urls_capacity;
     const char **warnings;
     size_t n_warnings, warnings_capacity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a list as those of a manifest, with which it shares its strings. */
+/* Makes a manifest from a list.  Both share the strings. */
 #include "manifest/list.h"
 
 #include "base/alloc.h"
@@ -7,7 +7,8 @@
 #include "manifest/format.h"
 #include "manifest/model.h"
 
-/* Nothing but its URL is known of a file of one URL, so all share these. */
+/* Files with a single URL have no other data, so all of them share these
+ * rows. */
 struct shared {
     struct xd_model_extent extent;
     struct xd_model_replica replica;
@@ -23,7 +24,7 @@ static struct shared *make_shared(struct xd_manifest *m)
     return shared;
 }
 
-/* Of a file of several. */
+/* Fills in a file with several URLs. */
 static int list_copies(struct xd_manifest *m, struct xd_model_file *f, size_t n,
                        const struct shared *shared)
 {

@@ -4,8 +4,8 @@
 #include "base/number.h"
 #include "manifest/names.h"
 
-/* As long as a signature may be from elsewhere (io/signature/signature.h): one
- * that is longer is of no use, and no reason to refuse what stands beside it. */
+/* Limit as for signatures from other sources (io/signature/signature.h).  A
+ * longer signature is ignored; it is no reason to reject the manifest. */
 #define SIGNATURE_MAX ((size_t)64 << 10)
 
 int xd_metalink_begin_file(struct xd_xml *x, void *user)
@@ -61,7 +61,7 @@ int xd_metalink_begin_pieces(struct xd_xml *x, void *user)
 {
     struct xd_metalink *m = user;
     struct xd_span type = {NULL, 0}, length = {NULL, 0};
-    uint64_t piece_bytes = 0; /* said to be none, if it is no number */
+    uint64_t piece_bytes = 0; /* 0 is reported as an error */
     xd_xml_attribute(x, NULL, "type", &type);
     xd_xml_attribute(x, NULL, "length", &length);
     length = xd_span_trim(length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers of Metalink 3 and 4 share: the same elements in another
- * order.  And what the writer calls them. */
+/* Shared by the readers of Metalink 3 and 4, which have the same elements in
+ * different places; and constants for the writer. */
 #ifndef XD_MANIFEST_METALINK_H
 #define XD_MANIFEST_METALINK_H
 
@@ -9,22 +9,23 @@
 #define XD_METALINK3_URI "http://www.metalinker.org/"
 #define XD_METALINK4_URI "urn:ietf:params:xml:ns:metalink"
 
-/* Their media types: RFC 5854, section 8.1, and what servers call the other. */
+/* Media types: RFC 5854 section 8.1, and what servers use for version 3. */
 #define XD_METALINK4_TYPE "application/metalink4+xml"
 #define XD_METALINK3_TYPE "application/metalink+xml"
 
-/* RFC 5854, section 4.2.13: what a <signature> of OpenPGP says it is. */
+/* `mediatype` of an OpenPGP signature (RFC 5854 section 4.2.13). */
 #define XD_METALINK_OPENPGP "application/pgp-signature"
 
-/* The `user` of all functions here; a reader's own struct begins with it. */
+/* Passed as `user` to all functions here.  The readers' own structs begin with
+ * it. */
 struct xd_metalink {
     struct xd_builder *b;
-    char hash_type[33];      /* of the <hash> being read */
-    bool is_openpgp;         /* the <signature> being read */
+    char hash_type[33];      /* type of the <hash> being read */
+    bool is_openpgp;         /* the <signature> being read is OpenPGP */
     struct xd_source source; /* the <url> being read */
 };
 
-/* As in a table of rules. */
+/* Functions for the tables of rules of the readers. */
 int xd_metalink_begin_file(struct xd_xml *x, void *user);
 int xd_metalink_end_file(void *user);
 int xd_metalink_take_size(void *user, struct xd_span text);
@@ -35,19 +36,19 @@ int xd_metalink_take_piece(void *user, struct xd_span text);
 int xd_metalink_take_url(void *user, struct xd_span text);
 int xd_metalink_take_signature(void *user, struct xd_span text);
 
-/* Whether the attribute of a <signature> says that it is one of OpenPGP. */
+/* Sets is_openpgp from the attribute of a <signature>. */
 void xd_metalink_begin_signature(struct xd_xml *x, struct xd_metalink *m,
                                  const char *attribute, const char *openpgp);
 
-/* A source without a priority, but with the location of the <url>. */
+/* Begins a source, with the location of the <url> but without a priority. */
 void xd_metalink_begin_source(const struct xd_xml *x, struct xd_metalink *m);
 
-/* The attribute, if it is a number from `least` to `most`; else 0, with a
- * warning if it is there. */
+/* Returns a numeric attribute if it is between `least` and `most`; else 0, with
+ * a warning unless it is absent. */
 unsigned xd_metalink_rank(const struct xd_xml *x, struct xd_metalink *m,
                           const char *name, unsigned least, unsigned most);
 
-/* The attribute maxconnections of this namespace (NULL: of none), or 0. */
+/* Returns the attribute maxconnections in this namespace (NULL: none), or 0. */
 unsigned xd_metalink_connections(const struct xd_xml *x, struct xd_metalink *m,
                                  const char *namespace_uri);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metalink 3.0, which mirror systems serve to this day.
+ * Reads Metalink 3.0, which mirror systems still serve.
  *
- * A <url> may stand in <resources> or, as in Metalink 4, right within <file>:
- * some writers mix them up, and where it stands changes nothing of what it
- * holds.
+ * A <url> may be in <resources> or, as in Metalink 4, directly in <file>: some
+ * writers mix the versions up.
  */
 #include <strings.h>
 
 #include "manifest/format.h"
 #include "manifest/metalink.h"
 
-/* Metalink 4 counts the other way: this is priority 1. */
+/* The best preference in Metalink 3.  It becomes priority 1 of Metalink 4,
+ * where smaller is better. */
 #define BEST_PREFERENCE 100
 
 enum state {
@@ -30,9 +30,9 @@ enum state {
 };
 
 struct reader {
-    struct xd_metalink common; /* first: what is shared casts to it */
-    bool is_torrent;           /* the <url> being read says so */
-    bool has_number;           /* the <hash> of a piece being read */
+    struct xd_metalink common; /* must be first: shared functions cast to it */
+    bool is_torrent;           /* the <url> being read is a torrent */
+    bool has_number;           /* the <hash> of the piece has a number */
 };
 
 static int begin_piece(struct xd_xml *x, void *user)
@@ -74,7 +74,7 @@ static int begin_url(struct xd_xml *x, void *user)
     struct xd_span type;
     r->is_torrent = xd_xml_attribute(x, NULL, "type", &type) &&
                     xd_span_is(xd_span_trim(type), "bittorrent");
-    if (r->is_torrent) /* real ones have a preference of 200 */
+    if (r->is_torrent) /* torrents in practice have a preference of 200 */
         return 0;
     xd_metalink_begin_source(x, m);
     unsigned preference =
@@ -92,7 +92,7 @@ static bool ends_in_torrent(struct xd_span s)
     return s.len >= len && strncasecmp(s.s + s.len - len, end, len) == 0;
 }
 
-/* Bytes of a torrent would pass for bytes of the file. */
+/* Skips torrents; their bytes are not those of the file. */
 static int take_url(void *user, struct xd_span text)
 {
     struct reader *r = user;
@@ -128,7 +128,8 @@ static const struct xd_xml_rule rules[] = {
     {A_FILE, "url", URL, begin_url, NULL, take_url},
 };
 
-/* Without a namespace, the version tells it from Metalink 4, which has none. */
+/* Returns whether this is the root of a Metalink 3.  Without a namespace, only
+ * the version attribute distinguishes it from Metalink 4, which has none. */
 static bool has_root(const struct xd_xml_root *root)
 {
     static const char *const uris[] = {

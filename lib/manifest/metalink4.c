@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metalink 4, RFC 5854.
+ * Reads Metalink 4 (RFC 5854).
  *
- * It has no maxconnections; the attribute of Metalink 3 may stand in that
- * format's namespace, so that nothing is lost when one is made of the other.
+ * It has no maxconnections.  We accept the attribute of Metalink 3 in that
+ * format's namespace, so that converting loses nothing.
  */
 #include <string.h>
 
@@ -25,8 +25,8 @@ enum state {
 };
 
 struct reader {
-    struct xd_metalink common; /* first: what is shared casts to it */
-    /* Of the <metaurl> being read. */
+    struct xd_metalink common; /* must be first: shared functions cast to it */
+    /* The type of the <metaurl> being read. */
     enum { OTHER, MANIFEST, TORRENT } kind;
     char name[XD_NAME_MAX + 1];
 };
@@ -56,7 +56,8 @@ static int begin_signature(struct xd_xml *x, void *user)
     return 0;
 }
 
-/* RFC 5854, section 4.2.8.2: "torrent", or a media type. */
+/* Stores the type of a metaurl: "torrent" or a media type (RFC 5854 section
+ * 4.2.8.2). */
 static void note_kind(struct reader *r, struct xd_span type)
 {
     static const char *const manifests[] = {XD_METALINK4_TYPE,
@@ -80,7 +81,7 @@ static int begin_metaurl(struct xd_xml *x, void *user)
     xd_xml_attribute(x, NULL, "mediatype", &type);
     xd_xml_attribute(x, NULL, "name", &name);
     note_kind(r, type);
-    if (name.len >= sizeof r->name) /* no file is called so */
+    if (name.len >= sizeof r->name) /* longer than any file name */
         r->kind = OTHER;
     else
         memcpy(r->name, name.s, name.len);
@@ -112,7 +113,8 @@ static const struct xd_xml_rule rules[] = {
     {A_FILE, "metaurl", METAURL, begin_metaurl, NULL, take_metaurl},
 };
 
-/* Written without a namespace, it is still meant as one. */
+/* Returns whether this is the root of a Metalink 4, which may lack its
+ * namespace. */
 static bool has_root(const struct xd_xml_root *root)
 {
     return strcmp(root->name, "metalink") == 0 &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manifest/model.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -20,7 +21,8 @@ struct xd_manifest *xd_manifest_ref(struct xd_manifest *m)
 
 void xd_manifest_unref(struct xd_manifest *m)
 {
-    /* Release and acquire: the thread that frees sees all that others did before. */
+    /* Acquire and release: the freeing thread must see all writes of the
+     * others. */
     if (!m || atomic_fetch_sub_explicit(&m->refs, 1, memory_order_acq_rel) > 1)
         return;
     xd_free(m->files);
@@ -49,6 +51,7 @@ int xd_model_derive(struct xd_manifest **out, struct xd_manifest *of)
     m->format = of->format;
     m->warnings = of->warnings;
     m->n_warnings = of->n_warnings;
+    m->failures = of->failures;
     m->n_left_out = of->n_left_out;
     m->of = xd_manifest_ref(of);
     for (; m->n_files < of->n_files; m->n_files++) {
@@ -123,7 +126,8 @@ int xd_model_sign(struct xd_manifest **out, struct xd_manifest *m, size_t file,
     return 0;
 }
 
-/* Those of a derived manifest are those of the other one so far. */
+/* Gives the manifest its own list of warnings.  A derived manifest shares the
+ * list until it adds a warning. */
 static int own_warnings(struct xd_manifest *m)
 {
     const char **own;
@@ -154,6 +158,36 @@ int xd_model_warn(struct xd_manifest *m, const char *sentence)
     return 0;
 }
 
+/* Returns whether the server has failed.  A server that was only late may have
+ * failed before, which its HTTP status shows.  No server is to blame if this
+ * process ran out of descriptors. */
+static bool has_failed(const struct xd_error *why)
+{
+    return why->code < 0 && why->os_errno != EMFILE &&
+           why->os_errno != ENFILE && why->code != XD_E_CANCELED &&
+           why->code != XD_E_TIMEOUT &&
+           (why->code != XD_E_AGAIN || why->http_status != 0);
+}
+
+int xd_model_note_failure(struct xd_manifest *m, const struct xd_url *url,
+                          const struct xd_error *why)
+{
+    struct xd_model_failure **end = &m->failures;
+
+    if (!has_failed(why))
+        return 0;
+    struct xd_model_failure *f = xd_pool_alloc(&m->pool, sizeof *f);
+    char *text = xd_pool_copy(&m->pool, xd_span_of(xd_url_secret_text(url)));
+    if (!f || !text)
+        return XD_E_NOMEM;
+    *f = (struct xd_model_failure){.why = *why};
+    xd_url_parse(&f->url, text);
+    while (*end)
+        end = &(*end)->next;
+    *end = f;
+    return 0;
+}
+
 const char *xd_manifest_format(const struct xd_manifest *m)
 {
     return m->format;
@@ -174,7 +208,7 @@ size_t xd_manifest_n_left_out(const struct xd_manifest *m)
     return m->n_left_out;
 }
 
-/* A struct whose size was not set is no struct of ours. */
+/* Fails with INVAL if the caller has not set struct_size. */
 int xd_model_copy_row(void *out, const void *row, size_t row_size)
 {
     size_t size;

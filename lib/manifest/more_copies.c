@@ -20,7 +20,8 @@ bool xd_manifest_has_strong_hash(const struct xd_manifest *m, size_t file)
     return false;
 }
 
-/* NULL: its copies are those of `f`. */
+/* Returns NULL if `other` has copies of `f`, else the reason why they cannot be
+ * used. */
 static const char *refuse(const struct xd_model_file *f,
                           const struct xd_model_file *other)
 {
@@ -55,13 +56,14 @@ static size_t n_copies(const struct xd_model_file *f)
     return f->n_extents > 0 ? f->extents[0].n_replicas : 0;
 }
 
-/* As many as are looked through for one that is there already. */
+/* Returns how many copies to take.  The number is limited, because each copy is
+ * compared with all others. */
 static size_t n_more(const struct xd_model_file *other)
 {
     return n_copies(other) < XD_OFFERED_MAX ? n_copies(other) : XD_OFFERED_MAX;
 }
 
-/* The arrays of a file's copies, while they are made. */
+/* The arrays of a file's copies while they are built. */
 struct copies {
     struct xd_model_extent *extent;
     struct xd_model_replica *replicas;
@@ -70,7 +72,7 @@ struct copies {
     enum xd_reach *reaches;
 };
 
-/* They live as long as `m`.  Errors: NOMEM. */
+/* Allocates in the pool of `m`.  Errors: NOMEM. */
 static int alloc_copies(struct xd_manifest *m, struct copies *c, size_t n)
 {
     *c = (struct copies){
@@ -108,8 +110,8 @@ static bool has(const struct copies *c, const struct xd_url *url)
     return false;
 }
 
-/* Copy `i` of `other`, which is of a file of `size` bytes, no better than
- * `least`. */
+/* Copies replica `i` of `other` for a file of `size` bytes, with a priority
+ * number of at least `least`. */
 static int take_copy(struct xd_manifest *m, struct xd_model_replica *out,
                      const struct xd_model_file *other, size_t i, uint64_t size,
                      unsigned least)
@@ -131,7 +133,7 @@ static int take_copy(struct xd_manifest *m, struct xd_model_replica *out,
     return 0;
 }
 
-/* Behind those that are there, which stay first. */
+/* Adds copies after the existing ones, which are preferred. */
 static int take_more(struct xd_manifest *m, struct copies *c, uint64_t size,
                      const struct xd_model_file *other, enum xd_reach reach)
 {
@@ -178,7 +180,7 @@ static int add(struct xd_manifest *m, const struct xd_more_copies *more)
     if (why)
         return warn(m, more, why);
     if (f->size == 0)
-        return 0; /* nothing of it is fetched */
+        return 0; /* an empty file is not fetched */
     if (xd_model_hold(m, more->manifest) < 0 ||
         alloc_copies(m, &c, n_copies(f) + n_more(other)) < 0)
         return XD_E_NOMEM;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of a manifest's files that other manifests name, those of its metaurl
+/* Adds copies from other manifests that a manifest names in its metaurl
  * elements. */
 #ifndef XD_MANIFEST_MORE_COPIES_H
 #define XD_MANIFEST_MORE_COPIES_H
 
 #include "manifest/model.h"
 
-/* What a metaurl led to. */
+/* The result of fetching a metaurl. */
 struct xd_more_copies {
-    size_t file;                   /* which the metaurl stands in */
-    const struct xd_metaurl *from; /* this one */
-    struct xd_manifest *manifest;  /* or NULL: there is none of use, */
-    struct xd_error why;           /* for this reason */
-    enum xd_reach reach;           /* how near what it names may be */
+    size_t file; /* number of the file with the metaurl */
+    const struct xd_metaurl *from;
+    struct xd_manifest *manifest; /* NULL: it could not be used */
+    struct xd_error why;          /* the reason, if manifest is NULL */
+    enum xd_reach reach;          /* networks to which its URLs may point */
 };
 
-/* Whether copies from anywhere are held against a strong hash of the file:
- * without one none are added. */
+/* Returns whether the file has a hash strong enough to accept copies from any
+ * server.  Without it no copies are added. */
 bool xd_manifest_has_strong_hash(const struct xd_manifest *m, size_t file);
 
 /*
- * All copies that the `n` manifests name of the same file, behind its own; a
- * manifest with another hash of it, or another size, is not used, with a
- * warning.  Nothing else of them counts.
- * Ownership: *out is the caller's, and holds references to `m` and to them.
+ * Makes a manifest like `m` with the copies of the same files from `n` other
+ * manifests, after its own copies.  Manifests with another size or hash are
+ * skipped with a warning.  Their other fields are ignored.
+ * Ownership: *out is the caller's; it holds references to all of them.
  * Errors: NOMEM.
  */
 int xd_manifest_add_copies(struct xd_manifest **out, struct xd_manifest *m,

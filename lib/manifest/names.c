@@ -8,10 +8,11 @@
 #include "base/unicode.h"
 #include "base/url.h"
 
-/* Names of real formats end within so many bytes (".tar.zst.torrent"). */
+/* Longest extension to keep; real ones are shorter than ".tar.zst.torrent". */
 #define MAX_EXTENSION 16
 
-/* Whole characters of `s`, at most `max` bytes; returns how many bytes. */
+/* Copies at most `max` bytes without cutting a character.  Returns their
+ * number. */
 static size_t copy_harmless(char *out, size_t max, struct xd_span s)
 {
     size_t n = 0;
@@ -86,7 +87,8 @@ bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1])
     return true;
 }
 
-/* Cuts the first component and its separator off. */
+/* Removes the first component and its separator from the path and returns
+ * it. */
 static struct xd_span take_component(struct xd_span *path)
 {
     size_t len = 0;
@@ -105,8 +107,8 @@ static bool is_absolute(struct xd_span path)
     return path.len > 0 && (is_separator(path.s[0]) || has_drive);
 }
 
-/* False if it is absolute, has a component of which nothing is left, or is too
- * long. */
+/* Returns false if the path is absolute, too long, or has a component without a
+ * safe name. */
 static bool join_safe(struct xd_span given, char out[XD_PATH_MAX + 1])
 {
     size_t n = 0;

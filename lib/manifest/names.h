@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names and other words out of a manifest, made harmless.
+ * Makes names from manifests safe to use.
  *
- * A manifest must never choose a place outside of the folder that its files go
- * to.  Each component of a path that it gives is changed so:
+ * A manifest must never choose a place outside the folder for its files.  Each
+ * component of a path is changed like this:
  *
- *     " x . "          x            no blanks around, no dots or blanks behind
- *     -x ~x .x         _x           no option, home or hidden file
- *     x<ESC>y          x_y          a control, an invisible character, one that
- *                                   turns the direction of writing, or a byte
- *                                   that is not UTF-8
- *     x.part           x.part_      nor x.part.journal: these are ours
- *     more than 255    cut          more bytes no file system takes; an
- *                                   extension is kept
+ *     " x . "          x            blanks around it, dots and blanks after it
+ *     -x ~x .x         _x           looks like an option, home or hidden file
+ *     x<ESC>y          x_y          control or invisible characters, changes of
+ *                                   writing direction, invalid UTF-8
+ *     x.part           x.part_      also x.part.journal: our own file names
+ *     more than 255    cut          limit of file systems; keeps the extension
  */
 #ifndef XD_MANIFEST_NAMES_H
 #define XD_MANIFEST_NAMES_H
@@ -26,40 +24,40 @@ struct xd_url;
 
 #define XD_NAME_MAX 255
 
-/* The last component alone.  False if nothing is left of it: "", ".", "..",
- * "x/". */
+/* Makes a safe name from the last component.  Returns false if nothing is left,
+ * as for "", ".", ".." and "x/". */
 bool xd_name_safe(struct xd_span given, char out[XD_NAME_MAX + 1]);
 
-/* Of PATH_MAX, 4096 on Linux, the rest is for the folder before it. */
+/* PATH_MAX is 4096 on Linux; the rest is for the folder. */
 #define XD_PATH_MAX 1024
 
 /*
- * A path within a folder: safe components with '/' between.
+ * Makes a safe relative path with '/' between components.
  *
- *     a/b, a\b, ./a//b     a/b     both separate; "" and "." are no components
- *     /a/b, C:\a\b, a/../b  b      what is absolute or has ".." (RFC 5854,
- *                                  section 4.1.2.1, forbids both), or is longer
- *                                  than XD_PATH_MAX: the last component alone
+ *     a/b, a\b, ./a//b      a/b   both separators; "" and "." are dropped
+ *     /a/b, C:\a\b, a/../b   b    only the last component of an absolute path,
+ *                                 of a path with ".." (RFC 5854 section
+ *                                 4.1.2.1), and of one longer than XD_PATH_MAX
  *
- * False as above.
+ * Returns false if nothing is left.
  */
 bool xd_path_safe(struct xd_span given, char out[XD_PATH_MAX + 1]);
 
-/* The same of a folder within another, "" for that itself ("", ".", "a/"
- * is "a").  False where only the last component would remain. */
+/* Makes a safe relative path of a folder: "" for "" and ".", "a" for "a/".
+ * Returns false for an absolute path, for one with "..", and for one that is
+ * too long. */
 bool xd_path_inside(struct xd_span given, char out[XD_PATH_MAX + 1]);
 
-/* A safe name of the last component of the URL's path, percent-decoded.  False
- * also for IBP, whose capabilities carry no name. */
+/* Makes a safe name from the percent-decoded last component of the URL's path.
+ * Also returns false for IBP, whose capabilities contain no name. */
 bool xd_name_from_url(const struct xd_url *url, char out[XD_NAME_MAX + 1]);
 
-/* Where a text comes from, as people may see it: "-" is standard input, a URL is
- * shown without its secrets, and all else is a path.  *out is the URL.  NULL when
- * out of memory. */
+/* Returns an origin for messages: "-" is standard input, URLs are shown without
+ * secrets, everything else is a path.  *out is the parsed URL.  NULL if out of
+ * memory. */
 char *xd_origin_name(const char *origin, struct xd_url *out);
 
-/* Foreign text within quotation marks, for a sentence of ours: made harmless
- * in the same way, and cut. */
+/* Quotes text from outside for messages: safe characters only, shortened. */
 struct xd_quoted {
     char s[80];
 };

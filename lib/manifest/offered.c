@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash from the server that was asked itself says that a copy from elsewhere
- * is what that server would have sent (RFC 6249, section 6): no more than
- * that, but enough to ask the others.
+ * A hash from the server shows that another copy is what this server would have
+ * sent (RFC 6249 section 6).  That is no proof of the content, but enough to
+ * use the copy.  Without a hash, which the redirectors of caches omit, copies
+ * are treated like URLs from the command line: samples are compared
+ * (xd_copies_check()).
  */
 #include "manifest/offered.h"
 
@@ -15,9 +17,9 @@
 #include "manifest/model.h"
 #include "manifest/names.h"
 
-#define OWN_PRIORITY 1u /* of the URL that was asked */
+#define OWN_PRIORITY 1u /* priority of the URL that was requested */
 
-/* Where the priorities of all others begin. */
+/* First priority of the other copies. */
 #define OTHER_PRIORITY 2u
 
 static void add_hash(struct xd_builder *b, const char *algorithm,
@@ -41,9 +43,9 @@ static void add_source(struct xd_builder *b, const char *text,
     xd_builder_source(b, &s);
 }
 
-/* ---- what a manifest says of it ---- */
+/* ---- from a Metalink ---- */
 
-/* NULL: it can be used. */
+/* Returns NULL if the Metalink can be used, else the reason why not. */
 static const char *refuse(const struct xd_model_file *f, uint64_t size,
                           const struct xd_offer *offer)
 {
@@ -57,7 +59,8 @@ static const char *refuse(const struct xd_model_file *f, uint64_t size,
     return why;
 }
 
-/* Its name in it is that of another manifest's file, if it has none. */
+/* Adds the metaurls of a file.  If a metaurl has no name of its own, the name
+ * of this file is used. */
 static void add_metaurls(struct xd_builder *b, const struct xd_model_file *f,
                          enum xd_reach reach)
 {
@@ -96,11 +99,16 @@ static void add_described_sources(struct xd_builder *b,
 
 /* ---- all together ---- */
 
-static void add_copies(struct xd_builder *b, const struct xd_offer *offer)
+/* Limit for copies without a hash, because each must be sampled before the
+ * download. */
+#define UNPROVED_MAX 8u
+
+static void add_copies(struct xd_builder *b, const struct xd_offer *offer,
+                       unsigned most)
 {
     unsigned priority = OTHER_PRIORITY;
 
-    for (size_t i = 0; i < offer->n; i++) {
+    for (size_t i = 0; i < offer->n && priority - OTHER_PRIORITY < most; i++) {
         const struct xd_offered *o = &offer->items[i];
 
         if (o->kind == XD_OFFERED_COPY)
@@ -135,9 +143,11 @@ static int build(struct xd_builder *b, const struct xd_url *url, uint64_t size,
     add_source(b, xd_url_secret_text(url), OWN_PRIORITY, NULL,
                XD_REACH_MACHINE);
     if (xd_draft_has_strong_hash(&b->draft)) {
-        add_copies(b, offer);
+        add_copies(b, offer, XD_OFFERED_MAX);
         if (f && !why)
             add_described_sources(b, f, described->reach);
+    } else if (b->draft.n_hashes == 0) {
+        add_copies(b, offer, UNPROVED_MAX);
     }
     b->draft.is_offered = true;
     return xd_builder_end_file(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A manifest of what a server offers beside the bytes of a file. */
+/* Makes a manifest from the response headers of a server. */
 #ifndef XD_MANIFEST_OFFERED_H
 #define XD_MANIFEST_OFFERED_H
 
@@ -7,26 +7,26 @@
 
 #include "base/offer.h"
 
-/* What the server's Metalink says. */
+/* A Metalink that the server's headers point to. */
 struct xd_description {
-    struct xd_manifest *manifest; /* or NULL: there is none */
-    enum xd_reach reach;          /* how near what it names may be */
+    struct xd_manifest *manifest; /* or NULL */
+    enum xd_reach reach;          /* networks to which its URLs may point */
 };
 
 /*
- * The file at `url`, of `size` bytes perhaps: its hashes are those of `offer`
- * and, if there is one, of the only file of `described`; other copies count
- * only where one of these is SHA-256 or better, and come after `url`.
+ * Makes a manifest of the file at `url` with `size` bytes (may be unknown).
+ * Its hashes come from `offer` and from the file in the Metalink `described`,
+ * if any.  Other copies are used only if there is a hash of SHA-256 or better,
+ * and rank after `url`.
  *
- * Of `described` the file counts that is called as `url` calls it, or else the
- * only one; it must have that size, and no hash that `offer` contradicts, or
- * all of it is ignored, with a warning.
+ * In `described`, the file with the name from `url` is used, or else the only
+ * file.  It is ignored, with a warning, if its size differs or a hash
+ * contradicts `offer`.
  *
- * `server_name` is as in xd_manifest_of_urls().
- *
- * Its format is that of a list of URLs.
- * Ownership: *out is the caller's, to release with xd_manifest_unref().
- * Errors:    MANIFEST, NOMEM.
+ * For `server_name` see xd_manifest_of_urls().  The format is that of a list of
+ * URLs.
+ * Ownership: release *out with xd_manifest_unref().
+ * Errors: MANIFEST, NOMEM.
  */
 int xd_manifest_offered(struct xd_manifest **out, const struct xd_url *url,
                         uint64_t size, const struct xd_offer *offer,

@@ -24,7 +24,7 @@ void xd_builder_stripe(struct xd_builder *b, const struct xd_model_stripe *s)
     d->n_stripes++;
 }
 
-/* Those that are used first. */
+/* Compares stripes by offset.  Used stripes come first. */
 static int by_offset(const void *left, const void *right)
 {
     const struct xd_draft_stripe *a = left, *b = right;
@@ -36,7 +36,7 @@ static int by_offset(const void *left, const void *right)
     return (a->order > b->order) - (a->order < b->order);
 }
 
-/* Of those that are used, in their order.  Returns how many still are. */
+/* Checks the used stripes in order.  Returns how many remain. */
 static size_t check_places(struct xd_builder *b, uint64_t file_size)
 {
     struct xd_draft *d = &b->draft;
@@ -92,7 +92,7 @@ void xd_parity_take(struct xd_builder *b, const struct xd_model_file *f,
     rare->n_unused_stripes = d->n_stripes - rare->n_stripes;
 }
 
-/* ---- what is asked of them ---- */
+/* ---- queries ---- */
 
 const struct xd_model_shard *xd_stripe_shard(const struct xd_model_stripe *s,
                                              unsigned number)
@@ -112,8 +112,7 @@ const struct xd_model_shard *xd_stripe_shard(const struct xd_model_stripe *s,
     return NULL;
 }
 
-/* shard_bytes * number cannot run over: it is less than the stripe's length where
- * it is computed. */
+/* The product below cannot overflow: it is less than the stripe's length. */
 uint64_t xd_stripe_data_length(const struct xd_model_stripe *s, unsigned number)
 {
     if ((s->length - 1) / s->shard_bytes < number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a text is, and which reader takes it. */
+/* Detects the format of a text and calls its reader. */
 #include "base/error.h"
 #include "base/page.h"
 #include "manifest/format.h"
@@ -8,10 +8,10 @@
 #include "manifest/names.h"
 #include "manifest/parse.h"
 
-/* What is held at least before the format is judged. */
+/* Read at least this much before deciding on the format. */
 #define FRONT ((size_t)16384)
 
-/* Metalink 3 before 4, which takes any that has no namespace. */
+/* Metalink 3 first, because 4 accepts any root without a namespace. */
 static const struct xd_format *const formats[] = {
     &xd_format_exnode, &xd_format_metalink3, &xd_format_metalink4};
 
@@ -24,7 +24,7 @@ static const struct xd_format *format_of(const struct xd_xml_root *root)
     return NULL;
 }
 
-/* The text begins at `at`. */
+/* Reads XML that begins at offset `at`. */
 static int read_xml(struct xd_builder *b, struct xd_input *in, size_t at,
                     const char **out_format)
 {
@@ -46,8 +46,8 @@ static int read_xml(struct xd_builder *b, struct xd_input *in, size_t at,
         xd_quote(&uri, xd_span_of(root.namespace_uri)));
 }
 
-/* Passes over a byte order mark and white space, and counts the lines: real
- * Metalinks have a blank before "<?xml", where XML allows none. */
+/* Skips a byte order mark and white space and counts lines.  Some Metalinks
+ * have a blank before "<?xml", which XML does not allow. */
 static struct xd_span skip_front(struct xd_builder *b, struct xd_span text)
 {
     if (text.len >= 3 && memcmp(text.s, "\xef\xbb\xbf", 3) == 0)
@@ -60,7 +60,8 @@ static struct xd_span skip_front(struct xd_builder *b, struct xd_span text)
     return text;
 }
 
-/* The front without what is passed over, which may be all of it. */
+/* Finds the beginning of the text after white space.  Reads as much of the
+ * input as that needs. */
 static int find_begin(struct xd_builder *b, struct xd_input *in,
                       struct xd_span *out)
 {
@@ -102,8 +103,8 @@ static int read_text(struct xd_builder *b, struct xd_input *in,
     return xd_urls_read(b, skip_front(b, in->front));
 }
 
-/* The format that the root element is of; NULL: of none.
- * Errors: MANIFEST (there is no such element), NOMEM. */
+/* Finds the format by the root element; NULL if unknown.
+ * Errors: MANIFEST (no root element), NOMEM. */
 static int find_format(struct xd_span text, const struct xd_format **out)
 {
     struct xd_builder b;
@@ -134,7 +135,7 @@ int xd_manifest_recognise(const void *data, size_t len)
     return rc == 0 && format != NULL;
 }
 
-/* To libxml2 a tag that the text ends within is one. */
+/* Cuts off an incomplete tag, which libxml2 would accept. */
 static struct xd_span whole_tags(struct xd_span text)
 {
     while (text.len > 0 && text.s[text.len - 1] != '>')

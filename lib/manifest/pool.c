@@ -6,15 +6,16 @@
 
 #include "base/alloc.h"
 
-/* Chunks double, so that a small manifest costs little and a large one few
- * allocations. */
+/* Chunk sizes double from first to last: small manifests take little memory,
+ * large ones few allocations. */
 #define FIRST_CHUNK ((size_t)512)
 #define LAST_CHUNK ((size_t)1 << 20)
 
 struct xd_pool_chunk {
     struct xd_pool_chunk *next;
     size_t used, capacity;
-    char bytes[]; /* aligned for pointers */
+    /* memory, aligned for pointers and 64-bit numbers */
+    _Alignas(uint64_t) char bytes[];
 };
 
 void xd_pool_fini(struct xd_pool *p)

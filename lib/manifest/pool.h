@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory of a manifest: strings that live as long as it does and are released
- * all at once; and arrays that grow.
+ * Memory of a manifest.  It is released as a whole: a single block cannot be
+ * freed.
+ * Threads: not thread-safe.
  */
 #ifndef XD_MANIFEST_POOL_H
 #define XD_MANIFEST_POOL_H
@@ -14,17 +15,19 @@ struct xd_pool {
     struct xd_pool_chunk *chunks;
 };
 
-/* A zeroed struct is an empty pool. */
+/* Frees all memory of a pool and leaves an empty pool, which can be used again.
+ * A zeroed struct is an empty pool, too. */
 void xd_pool_fini(struct xd_pool *p);
 
-/* A copy of `s` with a NUL behind it; NULL when memory is out. */
+/* Returns a NUL-terminated copy; NULL if out of memory. */
 char *xd_pool_copy(struct xd_pool *p, struct xd_span s);
 
-/* Zeroed memory for a struct whose members are pointers and numbers of 64 bits;
- * NULL when memory is out. */
+/* Returns zeroed memory, aligned for pointers and 64-bit numbers; NULL if out
+ * of memory. */
 void *xd_pool_alloc(struct xd_pool *p, size_t size);
 
-/* The same for `n` of them; also NULL if they are more than memory can hold. */
+/* Allocates `n` elements of `size` bytes, at least 1, like xd_pool_alloc().
+ * NULL also if their total size is too large. */
 void *xd_pool_array(struct xd_pool *p, size_t n, size_t size);
 
 #endif

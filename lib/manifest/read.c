@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts in files. */
+/* Reads manifests and checksums from files. */
 #include <xdownload/checksums.h>
 #include <xdownload/list.h>
 
@@ -21,7 +21,7 @@ int xd_manifest_read(struct xd_manifest **out, const char *path,
     return rc;
 }
 
-/* The caller's, but after a failure. */
+/* Reads the whole file.  The caller releases *out, except after a failure. */
 static int read_all(struct xd_input *out, const char *path,
                     struct xd_error *err)
 {

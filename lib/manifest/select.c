@@ -6,6 +6,20 @@
 #include "manifest/format.h"
 #include "manifest/model.h"
 
+static void add(struct xd_builder *b, const struct xd_model_file *f, size_t i)
+{
+    const struct xd_model_replica *r = &f->replicas[i];
+    struct xd_source s = {.url = xd_span_of(xd_url_secret_text(&f->urls[i])),
+                          .length = XD_SIZE_UNKNOWN,
+                          .object_size = XD_SIZE_UNKNOWN,
+                          .priority = r->priority,
+                          .reach = xd_model_reach(f, i)};
+
+    if (r->location)
+        s.location = xd_builder_location(b, xd_span_of(r->location));
+    xd_builder_source(b, &s);
+}
+
 static int build(struct xd_manifest **out, const struct xd_model_file *f,
                  const bool *keeps, uint64_t size, struct xd_error *err)
 {
@@ -17,7 +31,7 @@ static int build(struct xd_manifest **out, const struct xd_model_file *f,
         return rc;
     for (size_t i = 0; i < f->extents[0].n_replicas; i++) {
         if (keeps[i])
-            xd_urls_add(&b, xd_span_of(xd_url_secret_text(&f->urls[i])));
+            add(&b, f, i);
     }
     if (name)
         xd_builder_name(&b, xd_span_of(name));

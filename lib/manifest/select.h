@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of URLs of which some turned out not to be copies. */
+/* Removes URLs from a list if they turned out not to be copies of the file. */
 #ifndef XD_MANIFEST_SELECT_H
 #define XD_MANIFEST_SELECT_H
 
@@ -7,11 +7,11 @@
 #include <xdownload/manifest.h>
 
 /*
- * The one file of `m`, which is a list of URLs: of `size` bytes, with the
- * replicas for which `keeps` has true, at least one, and with the name, hashes
- * and warnings of `m`.
- * Ownership: *out is the caller's, to release with xd_manifest_unref().
- * Errors:    NOMEM.
+ * Makes a manifest from `m`, a list of URLs of one file.  It has `size` bytes
+ * and the replicas for which `keeps` is true, at least one.  Name, hashes and
+ * warnings are those of `m`.
+ * Ownership: release *out with xd_manifest_unref().
+ * Errors: NOMEM.
  */
 int xd_manifest_select(struct xd_manifest **out, const struct xd_manifest *m,
                        const bool *keeps, uint64_t size, struct xd_error *err);

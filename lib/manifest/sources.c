@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources: which URLs may be asked, and what is said of the others. */
+/* Decides which URLs may be used, and warns about the others. */
 #include <libxml/uri.h>
 #include <limits.h>
 #include <string.h>
@@ -39,7 +39,8 @@ const char *xd_builder_resolve(struct xd_builder *b, struct xd_span url)
     return copy;
 }
 
-/* NULL if bytes may be fetched from there, else why not. */
+/* Returns NULL if bytes may be fetched from this URL, else the reason why
+ * not. */
 static const char *reject_url(const struct xd_builder *b,
                               const struct xd_url *u)
 {
@@ -174,8 +175,8 @@ void xd_builder_metaurl(struct xd_builder *b, struct xd_span url,
     if (b->out_of_memory || d->n_metaurls == XD_METAURLS_MAX)
         return;
     if (!parsed.is_valid || !xd_scheme_is_web(parsed.scheme)) {
-        xd_builder_warn(b, "a metaurl is not used: it is no URL of http, https "
-                           "or ftp");
+        xd_builder_warn(b, "a metaurl is not used: it is not an http, https or "
+                           "ftp URL");
         return;
     }
     struct xd_metaurl *m = new_metaurl(b);
@@ -217,7 +218,7 @@ const char *xd_builder_location(struct xd_builder *b, struct xd_span code)
     if (code.len != sizeof lower)
         return NULL;
     for (size_t i = 0; i < sizeof lower; i++) {
-        lower[i] = (char)(code.s[i] | 0x20); /* 'A' becomes 'a' */
+        lower[i] = (char)(code.s[i] | 0x20); /* to lower case */
         if (lower[i] < 'a' || lower[i] > 'z')
             return NULL;
     }

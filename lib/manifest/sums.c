@@ -26,7 +26,7 @@ void xd_sums_init(struct xd_sums *s, struct xd_span text)
     *s = (struct xd_sums){.rest = text, .part = XD_SUMS_TEXT};
 }
 
-/* The next line, without blanks around it. */
+/* Returns the next line without blanks around it. */
 static bool next_line(struct xd_sums *s, struct xd_span *out)
 {
     if (s->rest.len == 0)
@@ -38,8 +38,8 @@ static bool next_line(struct xd_sums *s, struct xd_span *out)
     return true;
 }
 
-/* Whether the line belongs to what PGP puts around a text (RFC 9580, chapter
- * 7). */
+/* Returns whether the line belongs to OpenPGP armor around the text (RFC 9580
+ * section 7). */
 static bool is_armor(struct xd_sums *s, struct xd_span line)
 {
     if (begins(line, "-----BEGIN PGP SIGNED MESSAGE-----"))
@@ -63,7 +63,7 @@ static size_t hex_digits(struct xd_span s)
     return n;
 }
 
-/* "HEX  name", "HEX *name" or "HEX" */
+/* Parses "HEX  name", "HEX *name" or "HEX". */
 static bool read_plain(struct xd_span line, struct xd_sum *out)
 {
     size_t len = hex_digits(line);
@@ -82,7 +82,7 @@ static bool read_plain(struct xd_span line, struct xd_sum *out)
     return out->path.len > 0;
 }
 
-/* What BSD calls SHA256 is SHA2-256 to OpenSSL 3. */
+/* Finds the algorithm of a tag.  BSD writes SHA256, OpenSSL 3 SHA2-256. */
 static const struct xd_algorithm *find_tag(struct xd_span tag)
 {
     char name[16] = "sha-";
@@ -94,7 +94,7 @@ static const struct xd_algorithm *find_tag(struct xd_span tag)
     return found && found->checks_pieces ? found : NULL;
 }
 
-/* "SHA256 (name) = HEX" or "SHA256(name)= HEX" */
+/* Parses "SHA256 (name) = HEX" or "SHA256(name)= HEX". */
 static bool read_tagged(struct xd_span line, struct xd_sum *out)
 {
     const char *open = memchr(line.s, '(', line.len);
@@ -116,7 +116,7 @@ static bool read_tagged(struct xd_span line, struct xd_sum *out)
 
 static bool read_line(struct xd_span line, struct xd_sum *out)
 {
-    if (begins(line, "- ")) /* PGP's way to write a dash that comes first */
+    if (begins(line, "- ")) /* OpenPGP escapes a leading dash by "- " */
         line = skip(line, 2);
     out->is_escaped = begins(line, "\\");
     if (out->is_escaped)

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of URLs, each a copy of one file: one a line, or several with tabs
- * between them; '#' begins a comment.  The first thing in it must be a URL:
- * any other text is not taken for a manifest.
+ * Reads lists of URLs that are copies of one file: one URL a line, or several
+ * separated by tabs; '#' begins a comment.  The first item must be a URL, so
+ * that other text is not taken for a list.
  */
+#include "base/alloc.h"
+#include "base/typed_url.h"
 #include "base/url.h"
 #include "manifest/format.h"
 #include "manifest/names.h"
 
-static bool is_url(struct xd_span s)
+/* Returns a copy normalized by xd_typed_url(), unless it contains blanks, which
+ * may separate URLs.  NULL if out of memory. */
+static char *copy_url(struct xd_span s)
 {
-    char copy[XD_URL_MAX + 1];
-    struct xd_url parts;
-    if (s.len >= sizeof copy)
-        return false;
-    memcpy(copy, s.s, s.len);
-    copy[s.len] = '\0';
-    return xd_url_parse(&parts, copy);
+    char *copy = xd_strndup(s.s, s.len), *typed;
+    if (!copy || memchr(s.s, ' ', s.len))
+        return copy;
+    typed = xd_typed_url(copy);
+    xd_free(copy);
+    return typed;
 }
 
 static int read_line(struct xd_builder *b, struct xd_span line)
@@ -27,12 +30,20 @@ static int read_line(struct xd_builder *b, struct xd_span line)
         size_t len = tab ? (size_t)(tab - line.s) : line.len;
         struct xd_span url = xd_span_trim(xd_span(line.s, len));
         bool is_first = b->draft.n_mappings == 0 && b->n_warnings == 0;
-        if (is_first && !is_url(url))
+        struct xd_url parsed;
+        char *copy = copy_url(url);
+        if (!copy) {
+            b->out_of_memory = true;
+            return 0;
+        }
+        if (!is_first || xd_url_parse(&parsed, copy))
+            xd_urls_add(b, xd_span_of(copy));
+        xd_free(copy);
+        if (is_first && !parsed.is_valid)
             return xd_builder_fail(
                 b,
                 "this is neither XML nor a URL: a manifest is a Metalink, an "
                 "exNode or a list of URLs");
-        xd_urls_add(b, url);
         line = xd_span_trim(xd_span(line.s + len, line.len - len));
     }
     return 0;

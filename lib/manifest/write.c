@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the model to text again. */
+/* Writes manifests. */
 #include "manifest/write.h"
 
 #include <libxml/chvalid.h>
@@ -54,8 +54,8 @@ static bool can_stand_in_xml(const char *s)
     return true;
 }
 
-/* All else that is in the model was checked or comes from XML; but a list of
- * URLs may have any bytes. */
+/* Refuses URLs that cannot be in XML.  Other strings in the model were checked
+ * or come from XML, but a list of URLs may contain any bytes. */
 static int check_urls(const struct xd_model_file *f, struct xd_error *err)
 {
     const size_t n = xd_model_n_replicas(f);

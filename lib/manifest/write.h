@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A format that can be written is one file that offers one of these. */
+/* A format that can be written.  Each is implemented in one file. */
 #ifndef XD_MANIFEST_WRITE_H
 #define XD_MANIFEST_WRITE_H
 
@@ -7,9 +7,9 @@
 #include "manifest/model.h"
 
 struct xd_writer {
-    const char *name; /* as xd_manifest_write() wants it */
-    /* `n` files to the end of `to`.  Errors: INVAL, what the format cannot
-     * say.  Memory that runs out is left in to->failed. */
+    const char *name; /* format name, as in xd_manifest_write() */
+    /* Appends `n` files to `to`.  Errors: INVAL if the format cannot express
+     * them.  Sets to->failed if out of memory. */
     int (*write)(struct xd_text *to, const struct xd_model_file *files,
                  size_t n, bool with_secrets, struct xd_error *err);
 };
@@ -19,10 +19,10 @@ extern const struct xd_writer xd_writer_metalink4;
 
 #define XD_XML_DECLARATION "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
-/* As the text of an element, or of an attribute within "". */
+/* Appends `s` escaped for an element or for a quoted attribute. */
 void xd_write_escaped(struct xd_text *to, const char *s);
 
-/* Of a file, for sentences. */
+/* Returns a file's name for messages. */
 const char *xd_write_name(const struct xd_model_file *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exNode XML, as the tools of LoCI read it.  No metadata is empty: on those
- * the original reader crashes.
+ * Writes exNode XML for the LoCI tools.  Metadata is never empty, because the
+ * original reader crashes on that.
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 
 typedef unsigned long long ull;
 
-/* Within the exnode, or, deeper, within a mapping or parity. */
+/* Indentation in blanks. */
 enum place {
     FILE_METADATA = 2,
     MAPPING_METADATA = 4,
@@ -68,8 +68,9 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
     }
 }
 
-/* Where the size of an object is not known, none is made up; but IBP's tools
- * want the length of the allocation, and no reader takes that for its size. */
+/* Writes the length of the allocation.  If the object size is unknown, only IBP
+ * gets a length, because its tools require one: the end of the mapping in the
+ * object.  Our reader does not take it for the size of an IBP object. */
 static void write_alloc_length(struct xd_text *to, const struct xd_replica *r,
                                enum xd_scheme scheme, uint64_t length)
 {
@@ -88,7 +89,8 @@ static void write_capability(struct xd_text *to, const char *name,
     xd_text_addf(to, "</exnode:%s>\n", name);
 }
 
-/* `secrets` has its other capabilities, or is NULL. */
+/* Writes a mapping.  `secrets` has its write and manage capabilities, or is
+ * NULL. */
 static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
                           const char *sha256, const struct xd_replica *r,
                           enum xd_scheme scheme,
@@ -115,8 +117,8 @@ static void write_mapping(struct xd_text *to, const struct xd_model_extent *e,
     xd_text_addf(to, "  </exnode:mapping>\n");
 }
 
-/* As it was read, with its secrets or without.  Nothing follows a secret that does
- * not lie in the text: where it would be is not known. */
+/* Writes the original text, without its secrets if so requested.  Stops at a
+ * secret whose position is invalid, rather than reveal it. */
 static void write_part(struct xd_text *to, enum place place,
                        const struct xd_exnode_part *p, bool with_secrets)
 {
@@ -226,7 +228,8 @@ static void write_parity(struct xd_text *to, const struct xd_model_rare *rare,
     xd_text_addf(to, "  </exnode:metadata>\n");
 }
 
-/* An exNode that was read has its own among its parts. */
+/* Writes the first elements of a new exNode.  In an exNode that was read, they
+ * are among the parts that were kept. */
 static void write_head(struct xd_text *to, const struct xd_model_file *f)
 {
     write_string(to, FILE_METADATA, "Version", "3.0");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metalink 4, RFC 5854: copies of whole files.
+ * Writes Metalink 4 (RFC 5854), which can only describe copies of whole files.
  *
- * What it has no words for and Metalink 3 has, maxconnections, is written in
- * that format's namespace, which other readers pass over.
+ * maxconnections exists only in Metalink 3, so it is written in that format's
+ * namespace, which other readers ignore.
  */
 #include "base/error.h"
 #include "manifest/metalink.h"
@@ -11,7 +11,7 @@
 
 typedef unsigned long long ull;
 
-/* Whether each replica is a whole copy. */
+/* Checks that each replica is a whole copy. */
 static int check_whole(const struct xd_model_file *f, struct xd_error *err)
 {
     if (f->n_extents > 1)
@@ -66,7 +66,7 @@ static void write_hash(struct xd_text *to, const char *algorithm,
 static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
 {
     const struct xd_model_pieces *p = f->rare->pieces;
-    /* That of the only extent is one of the file. */
+    /* The hash of the only extent is a hash of the file. */
     const char *sha256 = f->n_extents > 0 ? xd_model_sha256(f, 0) : NULL;
     for (size_t i = 0; i < f->n_hashes; i++) {
         write_hash(to, f->hashes[i].algorithm, f->hashes[i].hex);
@@ -84,7 +84,8 @@ static void write_hashes(struct xd_text *to, const struct xd_model_file *f)
     xd_text_addf(to, "    </pieces>\n");
 }
 
-/* Others than OpenPGP have no media type, and binary ones no place in XML. */
+/* Writes an armored OpenPGP signature.  Other signatures are left out: only
+ * OpenPGP has a media type, and binary signatures cannot be in XML. */
 static void write_signature(struct xd_text *to, const struct xd_model_file *f)
 {
     static const char armor[] = "-----BEGIN PGP SIGNATURE-----";
@@ -110,7 +111,8 @@ static void write_url(struct xd_text *to, const struct xd_model_replica *r,
     xd_text_addf(to, "</url>\n");
 }
 
-/* Whether it is a Metalink 4 its server says. */
+/* Writes a metaurl.  When it is read, the server's Content-Type decides between
+ * versions 3 and 4. */
 static void write_metaurl(struct xd_text *to, const struct xd_metaurl *m)
 {
     xd_text_addf(to, "    <metaurl mediatype=\"%s\"", XD_METALINK4_TYPE);
@@ -149,7 +151,7 @@ static int write_metalink4(struct xd_text *to,
                            const struct xd_model_file *files, size_t n,
                            bool with_secrets, struct xd_error *err)
 {
-    (void)with_secrets; /* a Metalink has no place for them */
+    (void)with_secrets; /* a Metalink has no capabilities */
     bool has_limits = false;
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < n; i++) {

@@ -11,7 +11,7 @@
 #include "manifest/xml_copy.h"
 #include "manifest/xml_global.h"
 
-/* libxml2 2.12 made the error a pointer to const. */
+/* libxml2 2.12 added the const. */
 #if LIBXML_VERSION >= 21200
 typedef const xmlError *error_pointer;
 #else
@@ -20,22 +20,22 @@ typedef xmlErrorPtr error_pointer;
 
 struct frame {
     const struct xd_xml_rule *rule;
-    size_t text_begin; /* where the element's own text begins in xd_xml.text */
-    size_t text_most;  /* bytes of it */
+    size_t text_begin; /* offset of the element's text in xd_xml.text */
+    size_t text_most;  /* limit in bytes */
     bool is_bounded;   /* xd_xml_bound_text() was called */
-    bool is_too_long;  /* the text, of which nothing is kept then */
+    bool is_too_long;  /* the text is too long, so none of it is kept */
     bool ignores_text; /* xd_xml_ignore_text() was called */
 };
 
-/* How far the text has been looked through for tags. */
+/* State of the scan for attributes. */
 struct tags {
     unsigned long line;
-    unsigned n_attributes; /* of the tag that may not have ended yet */
-    char last;             /* character but blanks */
+    unsigned n_attributes; /* attributes of the current tag */
+    char last;             /* last non-blank character */
 };
 
 struct xd_xml {
-    /* Constant. */
+    /* constant */
     struct xd_builder *b;
     struct xd_input *in;
     xmlParserCtxtPtr parser;
@@ -44,17 +44,17 @@ struct xd_xml {
     const struct xd_xml_rule *rules;
     size_t n_rules;
     void *user;
-    struct xd_xml_copy *copy; /* or NULL */
-    struct xd_xml_root *root; /* not NULL: only the root is wanted */
-    /* The state. */
+    struct xd_xml_copy *copy; /* receives the children of the root, or NULL */
+    struct xd_xml_root *root; /* result, if only the root is read; else NULL */
+    /* State of the parser. */
     struct tags tags;
     struct frame frames[XD_XML_DEPTH];
-    size_t depth;   /* how many frames are in use */
-    size_t skipped; /* elements open inside of one that is passed over */
+    size_t depth;   /* frames in use */
+    size_t skipped; /* number of open elements within a skipped element */
     struct xd_text text;
-    const xmlChar **attributes; /* of the element that begins */
+    const xmlChar **attributes; /* attributes of the current element */
     int n_attributes;
-    int rc; /* the first failure; nothing is called after it */
+    int rc; /* the first failure; no function is called after it */
 };
 
 static void stop(struct xd_xml *x, int rc)
@@ -70,7 +70,7 @@ static void note_line(struct xd_xml *x)
     x->b->number = x->first_line + (line > 0 ? (unsigned long)line - 1 : 0);
 }
 
-/* NULL is the namespace of what has none. */
+/* Returns whether both are the same namespace.  NULL: no namespace. */
 static bool is_namespace(const char *uri, const char *wanted)
 {
     return uri && wanted ? strcmp(uri, wanted) == 0 : uri == wanted;
@@ -81,7 +81,7 @@ static const struct xd_xml_rule *find_rule(const struct xd_xml *x,
 {
     int within =
         x->depth > 0 ? x->frames[x->depth - 1].rule->state : XD_XML_TOP;
-    /* The caller has looked at the root's namespace. */
+    /* The root's namespace was checked by the caller. */
     if (x->depth > 0 && !is_namespace(uri, x->namespace_uri))
         return NULL;
     for (size_t i = 0; i < x->n_rules; i++) {
@@ -94,7 +94,8 @@ static const struct xd_xml_rule *find_rule(const struct xd_xml *x,
 bool xd_xml_attribute(const struct xd_xml *x, const char *namespace_uri,
                       const char *name, struct xd_span *out)
 {
-    /* Five pointers each: name, prefix, namespace, begin and end of value. */
+    /* libxml2 passes five pointers per attribute: name, prefix, namespace,
+     * begin and end of the value. */
     for (int i = 0; i < x->n_attributes; i++) {
         const xmlChar **a = x->attributes + (ptrdiff_t)i * 5;
         if (strcmp((const char *)a[0], name) == 0 &&
@@ -280,8 +281,8 @@ static void refuse_doctype(void *user, const xmlChar *name,
                             xd_quote(&q, xd_span_of((const char *)name))));
 }
 
-/* Only what libxml2 itself calls fatal: an undeclared prefix or an odd
- * namespace name costs no more than the element. */
+/* Records a fatal error.  Other errors are ignored: an undeclared prefix or an
+ * odd namespace name only means that the element is not recognized. */
 static void note_error(void *user, error_pointer e)
 {
     struct xd_xml *x = user;
@@ -297,8 +298,9 @@ static void note_error(void *user, error_pointer e)
     stop(x, xd_builder_fail(x->b, "the XML is broken: %.*s", len, message));
 }
 
-/* Looks for what is written like an attribute, since libxml2 sees a tag only as
- * a whole.  A '<' ends every count: within a tag it would be an error. */
+/* Counts what looks like attributes, because libxml2 reports a tag only after
+ * it has read all of it.  '<' resets the count; within a tag it is an error
+ * anyway. */
 static int check_tags(struct xd_xml *x, const char *s, size_t len)
 {
     struct tags t = x->tags;
@@ -320,8 +322,8 @@ static int check_tags(struct xd_xml *x, const char *s, size_t len)
     return 0;
 }
 
-/* libxml2 asks for the next bytes; given all at once it would copy them.  It
- * holds what is being read, so that it cannot be stopped here. */
+/* Reads input for libxml2.  The parser cannot be stopped from within this
+ * callback. */
 static int read_text(void *user, char *out, int room)
 {
     struct xd_xml *x = user;
@@ -354,9 +356,9 @@ static int run(struct xd_xml *x)
                                       .cdataBlock = add_text,
                                       .serror = note_error};
     x->parser->userData = x;
-    /* NOENT: without it "&amp;" in an attribute comes as "&#38;"; there are no
-     * other entities.  IGNORE_ENC: the text is UTF-8, or is refused; other
-     * encodings would have iconv open its tables. */
+    /* NOENT: otherwise "&amp;" in an attribute arrives as "&#38;".  There are
+     * no other entities.  IGNORE_ENC: only UTF-8 is accepted; other encodings
+     * would make iconv open its tables. */
     xmlCtxtUseOptions(x->parser,
                       XML_PARSE_NONET | XML_PARSE_NOENT | XML_PARSE_IGNORE_ENC);
     xmlParseDocument(x->parser);

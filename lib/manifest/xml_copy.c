@@ -21,9 +21,10 @@ static bool is_secret(const struct xd_xml_copy *c, struct xd_span name)
     return false;
 }
 
-/* An element that is one by its attribute.  That in no namespace decides, by which
- * xml.h finds attributes too: an element that is read under one name must not be a
- * secret under another.  Where there is none any will do. */
+/* Returns whether the attribute "name" makes the element a secret.  If several
+ * attributes have that name, the one without a namespace decides, as in
+ * xd_xml_attribute(), so that reader and copy agree.  If all of them have a
+ * namespace, any of them counts. */
 static bool is_secret_by_name(const struct xd_xml_copy *c, const char *name,
                               int n_attributes, const xmlChar **attributes)
 {
@@ -47,7 +48,8 @@ static bool is_secret_by_name(const struct xd_xml_copy *c, const char *name,
     return is_one;
 }
 
-/* By attributes besides these, each of which may be the secret. */
+/* Returns whether there are attributes besides "name" and "type"; any could be
+ * the secret. */
 static bool says_more(int n_attributes, const xmlChar **attributes)
 {
     for (int i = 0; i < n_attributes; i++) {
@@ -60,7 +62,7 @@ static bool says_more(int n_attributes, const xmlChar **attributes)
     return false;
 }
 
-/* Bytes that a parser would change, or take for markup, as references. */
+/* Escapes bytes that a parser would normalize or take for markup. */
 static void add_escaped(struct xd_text *to, const char *s, size_t len,
                         bool in_attribute)
 {
@@ -99,7 +101,7 @@ static void begin_child(struct xd_xml_copy *c)
     c->is_too_long = false;
 }
 
-/* What is too long is dropped at once. */
+/* Drops a copy that is too long. */
 static void check_length(struct xd_xml_copy *c)
 {
     if (c->text.len <= XD_XML_COPY_MAX)
@@ -108,7 +110,7 @@ static void check_length(struct xd_xml_copy *c)
     xd_text_clear(&c->text);
 }
 
-/* `is_whole`: with its tags. */
+/* Begins a secret.  `is_whole`: the secret includes the tags of the element. */
 static void begin_secret(struct xd_xml_copy *c, bool is_whole)
 {
     struct xd_xml_secret *more;
@@ -130,7 +132,7 @@ static void begin_secret(struct xd_xml_copy *c, bool is_whole)
     more[c->n_secrets].begin = is_whole ? c->element_begin : c->text.len;
 }
 
-/* The element that has begun may be one, or only its content. */
+/* Checks whether the new element, or its content, is secret. */
 static void find_secret(struct xd_xml_copy *c, const char *name,
                         int n_attributes, const xmlChar **attributes)
 {
@@ -171,7 +173,8 @@ void xd_xml_copy_text(struct xd_xml_copy *c, const char *s, size_t len)
     if (c->is_too_long)
         return;
     if (len > XD_XML_COPY_MAX)
-        len = XD_XML_COPY_MAX + 1; /* more than enough to be dropped */
+        /* still long enough to be dropped as too long */
+        len = XD_XML_COPY_MAX + 1;
     add_escaped(&c->text, s, len, false);
     check_length(c);
 }
@@ -181,7 +184,8 @@ static bool is_blank(const char *s, size_t len)
     return strspn(s, " \t\n\r") >= len;
 }
 
-/* An element without a content keeps no secret, but perhaps in its tag. */
+/* Returns whether the element has a secret.  An empty element has none, unless
+ * it is in the attributes. */
 static bool keeps_secret(const struct xd_xml_copy *c)
 {
     return !c->is_too_long && c->text.s &&

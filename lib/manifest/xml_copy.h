@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of the children of a root element while they are read, so that what
- * the model has no place for can be written again.
+ * Keeps children of the root as text, so that what the model cannot represent
+ * can be written back.
  *
- * A copy has all elements, attributes and texts, but no comments and processing
- * instructions.  Prefixes are its own: those of one namespace are `prefix`, and
- * elements of others declare theirs.
+ * A copy contains elements, attributes and text, but no comments and processing
+ * instructions.  Elements of `namespace_uri` get the prefix `prefix`; others
+ * declare their own.
  */
 #ifndef XD_MANIFEST_XML_COPY_H
 #define XD_MANIFEST_XML_COPY_H
@@ -16,12 +16,12 @@
 
 #include "base/text.h"
 
-/* What is longer, or has more secrets, is hostile, and is not copied.  A stripe of 255
- * shards has two of each of their replicas. */
+/* Limits; longer children are not copied.  A stripe of 255 shards has two
+ * secrets for each replica. */
 #define XD_XML_COPY_MAX ((size_t)256 << 10)
 #define XD_XML_SECRETS_MAX 2048
 
-/* Where a secret lies in the text. */
+/* Position of a secret in the text. */
 struct xd_xml_secret {
     size_t begin, end;
 };
@@ -29,33 +29,34 @@ struct xd_xml_secret {
 struct xd_xml_copy {
     /* Constant. */
     const char *namespace_uri, *prefix;
-    const char *const *secret_names; /* elements of which all content is one, or
-                                        that are one as a whole if they have
-                                        attributes; then NULL */
-    const char *secret_if_named; /* elements that are one as a whole if their
-                                    attribute "name" is one of these names */
-    int (*other)(void *user);    /* at the end of a child that no rule names; as
-                                 xd_xml_end_fn */
+    /* NULL-terminated names of elements with secret content; if they have
+     * attributes, the whole element is secret */
+    const char *const *secret_names;
+    /* elements that are secret as a whole if their attribute "name" is one
+     * of these names */
+    const char *secret_if_named;
+    /* called at the end of a child without a rule, like xd_xml_end_fn */
+    int (*other)(void *user);
 
-    /* The child that was copied last; complete where its rule's text() and
-     * end() are called. */
+    /* The child that was copied last.  It is complete when text() and end() of
+     * its rule are called. */
     struct xd_text text;
-    size_t n_elements;    /* with itself */
-    size_t element_begin; /* in it, of the element that began last */
+    size_t n_elements;    /* number of its elements, including itself */
+    size_t element_begin; /* offset of the last element that began */
     struct xd_xml_secret *secrets;
     size_t n_secrets;
-    bool is_too_long; /* there is no copy of it */
+    bool is_too_long; /* the child was too long, so there is no copy */
 
-    /* xml_copy.c's own. */
+    /* Private to xml_copy.c. */
     size_t depth, secrets_capacity;
     size_t secret_depth,
-        secret_content;   /* of the one that has begun, or 0; where its
-                                         content begins */
-    bool is_whole_secret; /* its element is one, too, */
-    bool is_tag_secret;   /* even without a content */
+        /* depth of the current secret, or 0; offset of the secret's content */
+        secret_content;
+    bool is_whole_secret; /* the whole element is secret */
+    bool is_tag_secret;   /* its attributes are secret */
 };
 
-/* What libxml2 says of an element and of its text, as to SAX2 handlers. */
+/* Call from the SAX2 handlers of libxml2. */
 void xd_xml_copy_begin(struct xd_xml_copy *c, const char *name, const char *uri,
                        int n_attributes, const xmlChar **attributes);
 void xd_xml_copy_text(struct xd_xml_copy *c, const char *s, size_t len);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one mutable global of this layer.
+ * The only mutable global variable in lib/manifest.
  *
- * libxml2 before 2.11 makes its locks when it is first used, in whichever
- * threads that happens.  It is never cleaned up: others in the process may be
- * using it.
+ * libxml2 before 2.11 initializes its locks on first use, which is not
+ * thread-safe.  libxml2 is never cleaned up, because other code in the process
+ * may use it.
  */
 #include "manifest/xml_global.h"
 

@@ -2,7 +2,7 @@
 #ifndef XD_MANIFEST_XML_GLOBAL_H
 #define XD_MANIFEST_XML_GLOBAL_H
 
-/* Sets libxml2 up, once.  Before any other call of it.  Threads: any. */
+/* Initializes libxml2 once.  Call before using it.  Threads: any. */
 void xd_xml_global_init(void);
 
 #endif

@@ -77,7 +77,7 @@ void xd_mesh_put_status(struct xd_text *t, const struct xd_mesh *m, size_t node)
     xd_text_addf(t, "]}\n");
 }
 
-/* Whether node a ranks before node b for what `mixed` stands for. */
+/* Returns whether node a ranks before node b for the chunk with key `mixed`. */
 static bool ranks_before(const struct xd_mesh_node *a,
                          const struct xd_mesh_node *b, uint64_t mixed)
 {

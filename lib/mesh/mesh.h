@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mesh: nodes that cache the files of some origins in chunks, and which of
- * them hold which chunk.
+ * A mesh: nodes that cache the files of some origins in chunks.
  *
- *     origin ---> node that ranks first ---> other nodes ---> clients
- *                 for the chunk (HRW)
+ *     origin ---> owner of the chunk ---> other nodes ---> clients
  *
- * Nodes are plain HTTP caches.  What makes them a mesh is that all clients, and
- * the nodes, rank them alike for each chunk: by highest random weight (Thaler
- * and Ravishankar, 1998), so that one node more or less moves only its share of
- * the chunks.  A rank depends on the ids of nodes, never on their addresses.
+ * Nodes are plain HTTP caches.  All clients and nodes rank the nodes alike for
+ * each chunk, by highest random weight (HRW; Thaler and Ravishankar, 1998).  So
+ * adding or removing a node moves only its own share of the chunks.  Ranks
+ * depend on the IDs of nodes, not on their addresses.
  *
- * A mesh is a text, which is handed to clients:
+ * A mesh is described by a text, which clients get:
  *
  *     xdownload nodes 1
  *     chunk 4m
@@ -20,11 +18,11 @@
  *     node a http://10.0.0.1:8080
  *     node b http://10.0.0.2:8080 http://b.example:8080
  *
- * A line that is empty or begins with '#' says nothing.  The first other line is
- * as above; "chunk" and "hops" stand once each, "origin" and "node" once or more,
- * in any order.  The addresses of a node are those of one server.
+ * Empty lines and lines that begin with '#' are ignored.  The first other line
+ * must be as above; "chunk" and "hops" occur once, "origin" and "node" at least
+ * once, in any order.  All addresses of a node lead to the same server.
  *
- * Pure: no files, no sockets.  A mesh is immutable once made.
+ * Pure: no files, no sockets.  A mesh is immutable.
  */
 #ifndef XD_MESH_MESH_H
 #define XD_MESH_MESH_H
@@ -40,83 +38,86 @@
 
 #define XD_MESH_NODES_MAX 1024
 #define XD_MESH_ORIGINS_MAX 256
-#define XD_MESH_ADDRESSES_MAX 8 /* of one node */
+#define XD_MESH_ADDRESSES_MAX 8 /* per node */
 #define XD_MESH_ID_MAX 32       /* letters, digits, '-', '_' and '.' */
 #define XD_MESH_CHUNK_UNIT ((uint64_t)4 << 10)
 #define XD_MESH_CHUNK_LEAST ((uint64_t)64 << 10)
 #define XD_MESH_CHUNK_MOST ((uint64_t)1 << 30)
 
-/* What requests to a node say, and its answers. */
-#define XD_MESH_MATCH \
-    "Xd-Match" /* the strong ETag that the origin gave the
-                                    file; absent: it gave none */
-#define XD_MESH_OWNER \
-    "Xd-Owner" /* id of the node that is to ask the origin for
-                                    the chunk: the first by rank that lives, and
-                                    is not passed over (XD_MESH_INSTEAD) */
-#define XD_MESH_INSTEAD \
-    "Xd-Instead"               /* id of a node that ranks before that one, and
-                                  from which other nodes have what is wrong, or
-                                  for which they would wait too long */
-#define XD_MESH_HOP "Xd-Hop"   /* id of the node that asks another one */
-#define XD_MESH_NODE "Xd-Node" /* in an answer: id of the node */
-#define XD_MESH_CACHE \
-    "Xd-Cache" /* in an answer: HIT, MISS, ... as nginx says */
+/* Header fields of requests to nodes. */
+
+/* Strong ETag of the file at the origin; absent if it has none. */
+#define XD_MESH_MATCH "Xd-Match"
+/* ID of the node that fetches the chunk from the origin: the highest-ranked one
+ * that is alive and not bypassed. */
+#define XD_MESH_OWNER "Xd-Owner"
+/* ID of a higher-ranked node to bypass, because it returned wrong bytes or is
+ * too slow.  Other nodes ignore the bytes that they got from it. */
+#define XD_MESH_INSTEAD "Xd-Instead"
+/* ID of the node that asks another node. */
+#define XD_MESH_HOP "Xd-Hop"
+
+/* Header fields of responses. */
+#define XD_MESH_NODE "Xd-Node"   /* ID of the node */
+#define XD_MESH_CACHE "Xd-Cache" /* HIT, MISS, ... as nginx reports it */
 
 struct xd_mesh_node {
     char *id;
     char **addresses; /* "http://host:port" or "https://...", without a path */
     size_t n_addresses;
-    uint64_t weight_seed; /* of the id */
+    uint64_t weight_seed; /* hash of the ID */
 };
 
 struct xd_mesh {
-    uint64_t chunk; /* bytes: a multiple of XD_MESH_CHUNK_UNIT */
-    unsigned hops;  /* 1: each node asks the origin; 2: only the owner does */
-    char **origins; /* URLs that end with '/', in normal form: lower-case scheme
-                       and host, no default port */
+    uint64_t chunk; /* bytes; a multiple of XD_MESH_CHUNK_UNIT */
+    unsigned hops;  /* 1: every node asks the origin; 2: only the owner does */
+    /* URLs that end with '/', with lower-case scheme and host and without
+     * default port */
+    char **origins;
     size_t n_origins;
-    struct xd_mesh_node *nodes; /* at least one; their ids differ, and not only
-                                   by case */
+    struct xd_mesh_node *nodes; /* at least one; no two IDs differ only in
+                                   case */
     size_t n_nodes;
 };
 
-/* Whether the mesh may be asked for the file of `u`: http or https, at one of the
- * origins, without login, a query that looks presigned, or a path that two
- * servers could read differently ("..", "//", encoded slashes, ...). */
+/* Returns whether the mesh serves the file at URL `u`.  It must be an http or
+ * https URL at one of the origins.  It must have no login, no presigned query
+ * and no path that servers could interpret differently ("..", "//", encoded
+ * slashes ...). */
 bool xd_mesh_takes(const struct xd_mesh *m, const struct xd_url *u);
 
 /*
- * The URL of that file at a node, by its address number `address`:
+ * Returns the URL of the file of `u` at a node, using address number `address`:
  *     http://10.0.0.1:8080/https/releases.example.com/12/a.iso
- * What follows the authority is as it was written, without the fragment.
- * NULL when out of memory.  Release with xd_free().
+ * Path and query are copied as written, without the fragment.  NULL if out of
+ * memory.
+ * Ownership: release it with xd_free().
  */
 char *xd_mesh_url(const struct xd_mesh *m, size_t node, size_t address,
                   const struct xd_url *u);
 
 /*
- * Ranks, so that other programs can compute them.  All numbers have 64 bits.
+ * How ranks are computed, for other implementations.  All numbers have 64 bits.
  *
  *     F(s)      FNV-1a of the bytes of s
- *     S(x)      the finalizer of splitmix64, with its increment: x += 0x9e37...
+ *     S(x)      finalizer of splitmix64, with its increment: x += 0x9e37...
  *     seed      S(F(id))
  *     file key  S(F(url)), the URL at the origin: lower-case scheme and host, the
- *               port if it is not the scheme's, path and query as written, "/" for
- *               no path, no fragment
+ *               port if it is not the default, path and query as written, "/" for
+ *               an empty path, no fragment
  *     weight    S(seed ^ S(file key ^ S(chunk number))); the highest is the owner
  */
 uint64_t xd_mesh_file_key(const struct xd_url *u);
 
 /*
- * The first `n` nodes (at most n_nodes) by rank for a chunk of a file, best
- * first, into out[]: indexes of m->nodes.  Two nodes never tie: equal weights are
- * ordered by id.  Takes time in proportion to n_nodes * n at most.
+ * Writes the `n` (at most n_nodes) highest-ranked nodes for a chunk to out[],
+ * best first, as indexes into m->nodes.  Equal weights are ordered by ID.
+ * Takes time O(n_nodes * n).
  */
 void xd_mesh_rank(const struct xd_mesh *m, uint64_t file_key, uint64_t chunk,
                   unsigned *out, unsigned n);
 
-/* What a node says at "/xd-status", in JSON. */
+/* Appends the JSON text of a node's "/xd-status". */
 void xd_mesh_put_status(struct xd_text *t, const struct xd_mesh *m,
                         size_t node);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of a mesh, parsed.  Parts of it go into the configuration of servers:
- * what is not plainly meant is an error.
+ * Parses the text of a mesh.  Parts of it end up in server configurations, so
+ * anything dubious is an error.
  */
 #include "mesh/mesh.h"
 
@@ -42,7 +42,7 @@ static int fail(const struct reader *r, const char *format, ...)
                    sentence);
 }
 
-/* The next word of the line, which is left behind; empty at its end. */
+/* Removes the next word from the line and returns it; empty at the end. */
 static struct xd_span take_word(struct xd_span *line)
 {
     struct xd_span word;
@@ -55,7 +55,7 @@ static struct xd_span take_word(struct xd_span *line)
     return word;
 }
 
-static bool is_of_id(char c)
+static bool is_id_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
@@ -66,7 +66,7 @@ static bool is_id(struct xd_span s)
     if (s.len == 0 || s.len > XD_MESH_ID_MAX)
         return false;
     for (size_t i = 0; i < s.len; i++)
-        if (!is_of_id(s.s[i]))
+        if (!is_id_char(s.s[i]))
             return false;
     return true;
 }
@@ -78,7 +78,7 @@ static int parse_chunk(struct reader *r, struct xd_span line)
     uint64_t chunk = 0;
 
     if (r->m->chunk != 0)
-        return fail(r, "the chunk size stands there twice");
+        return fail(r, "the chunk size is given twice");
     if (word.len < sizeof size)
         memcpy(size, word.s, word.len);
     if (!xd_parse_size(size, &chunk) || chunk < XD_MESH_CHUNK_LEAST ||
@@ -96,7 +96,7 @@ static int parse_hops(struct reader *r, struct xd_span line)
     struct xd_span word = take_word(&line);
 
     if (r->m->hops != 0)
-        return fail(r, "the number of hops stands there twice");
+        return fail(r, "the number of hops is given twice");
     if (!xd_span_is(word, "1") && !xd_span_is(word, "2"))
         return fail(r, "invalid number of hops '%.*s': use 1 or 2",
                     (int)word.len, word.s);
@@ -104,16 +104,17 @@ static int parse_hops(struct reader *r, struct xd_span line)
     return 0;
 }
 
-/* Where the server ends, and path, query and fragment begin. */
-static const char *behind_server(const struct xd_url *u)
+/* Returns the text after the authority: path, query and fragment. */
+static const char *after_server(const struct xd_url *u)
 {
     return xd_url_secret_text(u) + u->path;
 }
 
-/* The path goes into regular expressions of a configuration. */
+/* Rejects characters that would have a meaning in nginx.conf, because the path
+ * is used in regular expressions there. */
 static bool is_origin(const struct xd_url *u)
 {
-    const char *rest = behind_server(u);
+    const char *rest = after_server(u);
 
     return xd_mesh_is_server(u) && xd_mesh_path_is_plain(u) &&
            rest[u->path_len] == '\0' && strpbrk(rest, "$&'()*;") == NULL;
@@ -121,12 +122,12 @@ static bool is_origin(const struct xd_url *u)
 
 static bool is_address(const struct xd_url *u)
 {
-    const char *rest = behind_server(u);
+    const char *rest = after_server(u);
 
     return xd_mesh_is_server(u) && (*rest == '\0' || strcmp(rest, "/") == 0);
 }
 
-/* The normal form of an origin. *out stays NULL if it is none. */
+/* Normalizes an origin.  *out stays NULL if it is invalid. */
 static int normal_origin(const char *word, char **out)
 {
     struct xd_text t = {.s = NULL};
@@ -135,7 +136,7 @@ static int normal_origin(const char *word, char **out)
     if (!xd_url_parse(&u, word) || !is_origin(&u))
         return 0;
     xd_mesh_write_server(&t, &u, "://");
-    xd_text_addf(&t, "%s", behind_server(&u));
+    xd_text_addf(&t, "%s", after_server(&u));
     if (!t.failed && t.s[t.len - 1] != '/')
         xd_text_addf(&t, "/");
     if (t.failed) {
@@ -146,7 +147,7 @@ static int normal_origin(const char *word, char **out)
     return 0;
 }
 
-/* Likewise of an address. */
+/* Normalizes an address.  *out stays NULL if it is invalid. */
 static int normal_address(const char *word, char **out)
 {
     struct xd_text t = {.s = NULL};
@@ -163,7 +164,8 @@ static int normal_address(const char *word, char **out)
     return 0;
 }
 
-/* A URL of the line in the form that `normal` gives it; *out is the caller's. */
+/* Parses a URL and normalizes it with the function `normal`.  The caller frees
+ * *out. */
 static int parse_url(struct reader *r, struct xd_span word, const char *what,
                      int (*normal)(const char *, char **), char **out)
 {
@@ -202,7 +204,7 @@ static int parse_origin(struct reader *r, struct xd_span line)
     m->origins[m->n_origins++] = origin;
     for (size_t i = 0; i + 1 < m->n_origins; i++)
         if (strcmp(m->origins[i], origin) == 0)
-            return fail(r, "origin %s stands there twice", origin);
+            return fail(r, "origin %s is listed twice", origin);
     return 0;
 }
 
@@ -225,7 +227,7 @@ static int parse_address(struct reader *r, struct xd_mesh_node *n,
     return 0;
 }
 
-/* Whether another node, or this one, has the last address of `n`. */
+/* Returns the node that already has the last address of `n`, or NULL. */
 static const struct xd_mesh_node *other_with(const struct xd_mesh *m,
                                              const struct xd_mesh_node *n)
 {
@@ -302,7 +304,7 @@ static int parse_node(struct reader *r, struct xd_span line)
 static const struct {
     const char *word;
     int (*parse)(struct reader *, struct xd_span);
-    size_t n_words; /* behind it; 0: it counts them */
+    size_t n_words; /* after the keyword; 0: any number */
 } statements[] = {
     {"chunk", parse_chunk, 1},
     {"hops", parse_hops, 1},
@@ -366,7 +368,8 @@ static int parse_lines(struct reader *r, struct xd_span text)
     return 0;
 }
 
-/* An origin that is a node would be asked by way of itself. */
+/* Rejects an origin that is also a node, because it would request from
+ * itself. */
 static int check_origins(const struct reader *r)
 {
     const struct xd_mesh *m = r->m;

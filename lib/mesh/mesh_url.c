@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files a mesh may be asked for, and their URLs.
+ * Decides which files a mesh may serve, and makes their URLs.
  *
- * A node passes on what follows the authority as it came, but nginx reads a
- * decoded form of it too: a path of which two readers could make two things is
- * not for nodes.  Their configuration refuses the same.
+ * A node forwards path and query unchanged, but nginx also looks at a decoded
+ * form.  So paths that could be interpreted in two ways are excluded here and
+ * in the nodes' configuration.
  */
 #include "mesh/mesh_url.h"
 
@@ -42,14 +42,15 @@ bool xd_mesh_is_server(const struct xd_url *u)
     return true;
 }
 
-/* RFC 3986's characters of a path, or of a query; escapes are looked at apart. */
+/* Characters of a path or query (RFC 3986).  Escapes are checked separately. */
 static bool is_plain_byte(char c)
 {
     return is_alnum(c) ||
            (c != '\0' && strchr("-._~!$&'()*+,;=:@/%", c) != NULL);
 }
 
-/* Bytes that mean something to servers, or to terminals, stay unescaped. */
+/* Returns false for escapes of characters that have a meaning for servers or
+ * terminals. */
 static bool is_harmless_escape(const char *s)
 {
     int byte = xd_url_unescape(s);
@@ -69,14 +70,14 @@ static bool has_plain_bytes(struct xd_span s, bool is_query)
     return true;
 }
 
-/* Segments "", "." and "..": all but the last must be something. */
+/* Rejects "." and "..", and empty segments except for the last. */
 static bool has_plain_segments(struct xd_span path)
 {
     while (path.len > 0) {
         struct xd_span segment;
         const char *slash;
 
-        xd_span_skip(&path, 1); /* the '/' before it */
+        xd_span_skip(&path, 1); /* the '/' */
         slash = path.len > 0 ? memchr(path.s, '/', path.len) : NULL;
         segment = xd_span(path.s, slash ? (size_t)(slash - path.s) : path.len);
         if ((slash && segment.len == 0) || xd_span_is(segment, ".") ||
@@ -87,7 +88,7 @@ static bool has_plain_segments(struct xd_span path)
     return true;
 }
 
-/* With its '?', without the fragment. */
+/* Returns the query with its '?' and without the fragment. */
 static struct xd_span query_of(const struct xd_url *u)
 {
     const char *s = xd_url_secret_text(u) + u->path + u->path_len;
@@ -111,8 +112,8 @@ static bool contains(struct xd_span s, const char *word)
     return false;
 }
 
-/* Whether a parameter of a query is a key to the file by its name, as those of
- * S3, Google and Azure are. */
+/* Returns whether a query parameter grants access, judging by its name.  The
+ * lists cover S3, Google and Azure. */
 static bool is_key(struct xd_span name)
 {
     static const char *const words[] = {"sig",    "se",   "sp",  "key", "hdnea",
@@ -135,7 +136,7 @@ static bool has_key(struct xd_span query)
     while (query.len > 0) {
         size_t len = 0, name = 0;
 
-        xd_span_skip(&query, 1); /* the '?', '&' or ';' before it */
+        xd_span_skip(&query, 1); /* the '?', '&' or ';' */
         while (len < query.len && query.s[len] != '&' && query.s[len] != ';')
             len++;
         while (name < len && query.s[name] != '=')
@@ -173,8 +174,8 @@ static void write_normal(struct xd_text *t, const struct xd_url *u,
     xd_text_add(t, query.s, query.len);
 }
 
-/* Whether the file of `u` lies at an origin: its URL begins with that one's, in
- * the normal form that both have. */
+/* Returns whether the URL begins with the URL of the origin, after
+ * normalization. */
 static bool is_at(const struct xd_url *u, const char *origin)
 {
     struct xd_span path = xd_url_path(u);
@@ -183,7 +184,7 @@ static bool is_at(const struct xd_url *u, const char *origin)
     if (!xd_url_parse(&o, origin) || !xd_url_same_origin(u, &o))
         return false;
     if (path.len == 0)
-        return o.path_len == 1; /* "/" is meant */
+        return o.path_len == 1; /* same as "/" */
     return path.len >= o.path_len &&
            memcmp(path.s, xd_url_path(&o).s, o.path_len) == 0;
 }
@@ -211,7 +212,8 @@ char *xd_mesh_url(const struct xd_mesh *m, size_t node, size_t address,
     return t.s;
 }
 
-/* Piece by piece: so there is no memory to be out of. */
+/* Hashes the parts of the URL one by one, which needs no memory and so cannot
+ * fail. */
 uint64_t xd_mesh_file_key(const struct xd_url *u)
 {
     struct xd_span host = xd_url_host(u), path = xd_url_path(u);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which URLs are plain enough for a mesh, and their normal form: for files of this
- * layer. */
+/* Checks which URLs are plain enough for a mesh, and writes their normal form.
+ * Private to lib/mesh. */
 #ifndef XD_MESH_MESH_URL_H
 #define XD_MESH_MESH_URL_H
 
@@ -9,15 +9,16 @@
 #include "base/text.h"
 #include "base/url.h"
 
-/* What servers can be in a mesh: http or https, a host in ASCII without a dot at
- * its end, no login. */
+/* Returns whether a server can be in a mesh: http or https, an ASCII host
+ * without a trailing dot, no login. */
 bool xd_mesh_is_server(const struct xd_url *u);
 
-/* Whether path and query are such that every server reads them alike. */
+/* Returns whether all servers would interpret path and query in the same
+ * way. */
 bool xd_mesh_path_is_plain(const struct xd_url *u);
 
-/* Scheme, `between` ("://"), and the host in lower case, with its port if that is
- * not the scheme's. */
+/* Appends the scheme, `between` ("://"), the host in lower case, and the port
+ * unless it is the default. */
 void xd_mesh_write_server(struct xd_text *t, const struct xd_url *u,
                           const char *between);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration of one node for stock nginx, from 1.21.1 on, with its slice
- * module.
+ * Writes the configuration of a node, for stock nginx (1.21.1 or later with the
+ * slice module).
  *
- * What a client sends reaches an origin by three ways only, and each is checked
- * by a map before anything is asked: the raw request URI, Range, and Xd-Match.
+ * Only three parts of a client's request reach an origin: the raw request URI,
+ * Range and Xd-Match.  A map checks each of them first.
  */
 #include <string.h>
 #include <xdownload/mesh.h>
@@ -20,10 +20,10 @@ typedef unsigned long long ull;
 #define MIB ((uint64_t)1 << 20)
 #define CACHE_BYTES ((uint64_t)10 << 30)
 
-/* Debian's bundle of authorities. */
+/* Debian's CA bundle. */
 #define CA_FILE "/etc/ssl/certs/ca-certificates.crt"
 
-/* An origin may be silent so long; and a chunk comes at 64 KiB/s at least. */
+/* Limits for origins: seconds of silence, and the lowest rate for a chunk. */
 #define SILENCE_S 30u
 #define SLOW_BYTES_PER_S ((uint64_t)64 << 10)
 
@@ -34,7 +34,7 @@ struct writer {
     struct xd_mesh_nginx asked;
 };
 
-/* ---- what stands in NODES, in nginx's words ---- */
+/* ---- conversion to nginx syntax ---- */
 
 static struct xd_url url_of(const char *s)
 {
@@ -52,7 +52,8 @@ static bool is_number(struct xd_span host)
     return true;
 }
 
-/* The first address of a node that nginx can listen on, or ask; NULL: none. */
+/* Returns the first http: address of the node, which nginx can use without
+ * certificates; NULL if there is none. */
 static const char *plain_address(const struct xd_mesh_node *n)
 {
     for (size_t i = 0; i < n->n_addresses; i++)
@@ -61,8 +62,8 @@ static const char *plain_address(const struct xd_mesh_node *n)
     return NULL;
 }
 
-/* "10.0.0.1:8080"; where the host is a name, `host` in its place, unless that is
- * NULL. */
+/* Appends an address such as "10.0.0.1:8080".  Unless `host` is NULL, it
+ * replaces a host name. */
 static void put_endpoint(struct writer *w, const char *url, const char *host)
 {
     const struct xd_url u = url_of(url);
@@ -74,7 +75,7 @@ static void put_endpoint(struct writer *w, const char *url, const char *host)
         xd_text_addf(&w->t, "%s:%u", host, u.port);
 }
 
-/* As in a URL: the port only where it is not the scheme's. */
+/* Appends host and port as in the URL. */
 static void put_authority(struct writer *w, const char *url)
 {
     const char *begin = strstr(url, "://") + 3;
@@ -82,8 +83,8 @@ static void put_authority(struct writer *w, const char *url)
     xd_text_add(&w->t, begin, strcspn(begin, "/"));
 }
 
-/* A string as a regular expression: what has a meaning there stands in brackets,
- * which need no escapes that nginx would read. */
+/* Appends a string as a regular expression.  Special characters are put in
+ * brackets, because nginx would interpret backslashes. */
 static void put_literal(struct writer *w, const char *s)
 {
     for (; *s != '\0'; s++) {
@@ -104,7 +105,8 @@ static bool has_tls(const struct xd_mesh *m)
     return false;
 }
 
-/* The first origin of the same server; `i` if none stands before it. */
+/* Returns the first origin on the same server as origin `i`, which may be `i`
+ * itself. */
 static size_t upstream_of(const struct xd_mesh *m, size_t i)
 {
     const struct xd_url u = url_of(m->origins[i]);
@@ -174,22 +176,22 @@ static void put_head(struct writer *w)
     xd_text_add(&w->t, head, sizeof head - 1);
 }
 
-/* A megabyte of keys is 8000 chunks; half of that leaves room for the short ones
- * at the ends of files. */
+/* 1 MiB of keys holds 8,000 chunks.  Only half of that is assumed, because the
+ * last chunks of files are short. */
 static void put_cache(struct writer *w)
 {
     const uint64_t keys = w->asked.cache_bytes / w->m->chunk;
 
     xd_text_addf(&w->t,
-                 "\n    # Chunks go when the cache is full, the one first that "
-                 "was not\n    # asked for longest.\n"
+                 "\n    # When the cache is full, the least recently used "
+                 "chunk is deleted.\n"
                  "    proxy_cache_path cache levels=1:2 "
                  "keys_zone=chunks:%llum max_size=%llum\n"
                  "                     inactive=365d use_temp_path=off;\n",
                  (ull)(keys / 4000 + 2), (ull)(w->asked.cache_bytes / MIB));
 }
 
-/* Which origin is asked is decided by this list alone. */
+/* Only the origins in this map are ever contacted. */
 static void put_origins(struct writer *w)
 {
     const struct xd_mesh *m = w->m;
@@ -277,19 +279,19 @@ static const char checks[] =
     "    }\n";
 
 /*
- * Of a request for several chunks nginx makes one after the other, and when one
- * breaks off it appends the next to it: the bytes behind are in the wrong place.
- * So a range has to lie within one chunk, whose last byte $slice_range has:
- * two numbers are compared as decimals, by their lengths and then by their first
- * digits that differ.
+ * Asked for several chunks, nginx fetches them one after the other.  If one
+ * breaks off, nginx appends the next, so that later bytes are misplaced.
+ * Therefore a range must lie within one chunk; $slice_range has the last byte
+ * of that chunk.  The maps compare two decimal numbers by length and then by
+ * the first digit that differs.
  */
 static const char ranges[] =
     "\n    # A range lies within one chunk: \"last byte of the range, last "
     "byte "
-    "of the\n    # chunk\", of which the first is no larger.  It may be "
-    "shorter, "
-    "or equal, or\n    # of the same length and have the smaller digit where "
-    "they begin to differ.\n"
+    "of the\n    # chunk\".  The first number must not be larger: it has "
+    "fewer "
+    "digits, or is equal,\n    # or has the smaller digit where "
+    "they first differ.\n"
     "    map $http_range $xd_last {\n"
     "        default -;\n"
     "        \"~^bytes=(0|[1-9][0-9]{0,14})-(0|[1-9][0-9]{0,14})$\" $2;\n"
@@ -426,7 +428,8 @@ static void put_listen(struct writer *w)
     xd_text_addf(&w->t, ";\n        slice %llu;\n", (ull)w->m->chunk);
 }
 
-/* One line of a configuration is no longer than 4 KiB. */
+/* The origins are appended one by one, because nginx limits a line of its
+ * configuration to 4 KiB. */
 static void put_status(struct writer *w)
 {
     xd_text_addf(&w->t, "        location = /xd-status {\n"
@@ -620,7 +623,7 @@ int xd_mesh_nginx_text(const struct xd_mesh *m, size_t node,
                        struct xd_error *err)
 {
     struct writer w = {.m = m};
-    int rc;
+    int rc = 0;
 
     *out = NULL;
     if (node >= m->n_nodes)
@@ -628,8 +631,9 @@ int xd_mesh_nginx_text(const struct xd_mesh *m, size_t node,
                        node);
     w.self = &m->nodes[node];
     if (asked != NULL)
-        xd_copy_in(&w.asked, sizeof w.asked, asked);
-    rc = check(&w, err);
+        rc = xd_copy_in(&w.asked, sizeof w.asked, asked, "xd_mesh_nginx", err);
+    if (rc == 0)
+        rc = check(&w, err);
     if (rc < 0)
         return rc;
     put_head(&w);

@@ -8,28 +8,30 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/exit.h"
 #include "os/thread.h"
 
-/* With a lock inside, a signal handler could not set it. */
+/* A signal handler may not take a lock. */
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "an atomic bool needs no lock");
 
 struct xd_cancel {
-    /* Constant after new(). */
+    /* constant after xd_cancel_new() */
     struct xd_thread thread;
+    long process;
 
-    /* Atomic: set by signal handlers too. */
+    /* also set in signal handlers */
     atomic_bool is_triggered;
     sem_t wake;
 
     atomic_uint references;
 
     struct xd_mutex lock;
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct xd_cancel_hook *hooks, *cleanups;
-    bool is_closed; /* the program has let go: the thread ends */
+    bool is_closed; /* xd_cancel_free() was called: the thread ends */
 };
 
-/* What must not fail is our own mistake if it does. */
+/* Aborts after an error that only a bug in this file can cause. */
 static void must(int rc)
 {
     if (rc != 0)
@@ -45,7 +47,8 @@ static void run_hooks_locked(struct xd_cancel *c)
     }
 }
 
-/* A cleanup may release itself. */
+/* Runs the cleanups.  Each may free the memory that it is part of, so `next` is
+ * read first. */
 static void run_cleanups(struct xd_cancel_hook *cleanups)
 {
     while (cleanups) {
@@ -87,11 +90,12 @@ int xd_cancel_new(struct xd_cancel **out, struct xd_error *err)
         return xd_fail_nomem(err);
     atomic_init(&c->is_triggered, false);
     atomic_init(&c->references, 1);
+    c->process = xd_exit_process();
     if (xd_mutex_init(&c->lock) < 0)
         goto free_cancel;
     if (sem_init(&c->wake, 0, 0) != 0)
         goto fini_lock;
-    if (xd_thread_start(&c->thread, cancel_main, c) < 0)
+    if (xd_thread_start_background(&c->thread, cancel_main, c) < 0)
         goto destroy_wake;
     *out = c;
     return 0;
@@ -123,7 +127,7 @@ void xd_cancel_unref(struct xd_cancel *c)
 
 void xd_cancel_trigger(struct xd_cancel *c)
 {
-    int os_errno = errno; /* that of what the signal has interrupted */
+    int os_errno = errno; /* a signal handler must not change errno */
 
     atomic_store(&c->is_triggered, true);
     (void)sem_post(&c->wake);
@@ -137,7 +141,7 @@ bool xd_cancel_is_triggered(const struct xd_cancel *c)
 
 void xd_cancel_free(struct xd_cancel *c)
 {
-    if (!c)
+    if (!c || c->process != xd_exit_process())
         return;
     xd_mutex_lock(&c->lock);
     c->is_closed = true;
@@ -150,10 +154,12 @@ void xd_cancel_free(struct xd_cancel *c)
 void xd_cancel_attach(struct xd_cancel *c, struct xd_cancel_hook *hook,
                       void (*run)(void *), void *user)
 {
+    *hook = (struct xd_cancel_hook){.run = run, .user = user};
+    xd_exit_add(hook);
     if (!c)
         return;
     xd_mutex_lock(&c->lock);
-    *hook = (struct xd_cancel_hook){.run = run, .user = user, .next = c->hooks};
+    hook->next = c->hooks;
     c->hooks = hook;
     if (atomic_load(&c->is_triggered))
         run_hooks_locked(c);
@@ -164,6 +170,7 @@ void xd_cancel_detach(struct xd_cancel *c, struct xd_cancel_hook *hook)
 {
     struct xd_cancel_hook **at;
 
+    xd_exit_remove(hook);
     if (!c)
         return;
     xd_mutex_lock(&c->lock);
@@ -186,7 +193,8 @@ void xd_cancel_dispose(struct xd_cancel *c, struct xd_cancel_hook *cleanup,
             *cleanup = (struct xd_cancel_hook){
                 .run = run, .user = user, .next = c->cleanups};
             c->cleanups = cleanup;
-            must(sem_post(&c->wake)); /* it is not freed before the unlock */
+            /* the thread cannot free `c` before the unlock */
+            must(sem_post(&c->wake));
         }
         xd_mutex_unlock(&c->lock);
     }

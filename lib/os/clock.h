@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The monotonic clock, and what time people say it is. */
+/* The monotonic clock and the wall clock. */
 #ifndef XD_OS_CLOCK_H
 #define XD_OS_CLOCK_H
 
 #include "base/time.h"
 
-/* Microseconds since some fixed moment; never runs back. */
+/* Returns microseconds since an arbitrary fixed moment.  Never decreases. */
 xd_usec xd_now(void);
 
-/* Seconds since 1970, as long as the clock is not set. */
+/* Returns seconds since 1970 by the wall clock, which may be set back. */
 uint64_t xd_unix_time(void);
 
 #endif

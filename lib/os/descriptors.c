@@ -6,8 +6,9 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-/* Every number below the limit that is not open is free.  The low ones are
- * taken first, so that the search ends soon where most are free. */
+/* Counts unused numbers below the limit.  The kernel assigns the lowest free
+ * number, so the high numbers are mostly free, and the loop ends soon after it
+ * has passed the open descriptors. */
 unsigned xd_descriptors_free(unsigned most)
 {
     struct rlimit limit;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* syncfs() is Linux's. */
+/* for syncfs() */
 #define _GNU_SOURCE
 
 #include "os/disk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <xdownload/error.h>
+
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -24,7 +28,8 @@ bool xd_disk_sync(int fd)
 #endif
 }
 
-/* Cut to the folder that has it.  False: it is the last one. */
+/* Removes the last component of the path.  Returns false if there is no folder
+ * above. */
 static bool go_up(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -35,6 +40,17 @@ static bool go_up(char *path)
         return false;
     *slash = '\0';
     return true;
+}
+
+uint64_t xd_disk_left(const struct statvfs *fs)
+{
+    const uint64_t unit = fs->f_frsize > 0 ? fs->f_frsize : fs->f_bsize;
+    uint64_t bytes;
+
+    if (fs->f_blocks == 0 || unit == 0 ||
+        !xd_mul_u64(fs->f_bavail, unit, &bytes))
+        return UINT64_MAX;
+    return bytes;
 }
 
 bool xd_disk_room(const char *path, uint64_t *out_disk, uint64_t *out_bytes)
@@ -52,8 +68,7 @@ bool xd_disk_room(const char *path, uint64_t *out_disk, uint64_t *out_bytes)
     if (!is_known)
         return false;
     *out_disk = (uint64_t)st.st_dev;
-    if (!xd_mul_u64(fs.f_bavail, fs.f_frsize, out_bytes))
-        *out_bytes = UINT64_MAX;
+    *out_bytes = xd_disk_left(&fs);
     return true;
 }
 
@@ -62,4 +77,22 @@ uint64_t xd_disk_taken(const char *path)
     struct stat st;
 
     return lstat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+}
+
+int xd_fail_disk_full(struct xd_error *err, const char *what, uint64_t needed,
+                      uint64_t left)
+{
+    char a[XD_SIZE_TEXT], b[XD_SIZE_TEXT];
+
+    xd_size_text(a, needed);
+    xd_size_text(b, left);
+    /* the rounded sizes look equal, so print the exact numbers */
+    if (strcmp(a, b) == 0) {
+        snprintf(a, sizeof a, "%llu", (unsigned long long)needed);
+        snprintf(b, sizeof b, "%llu bytes", (unsigned long long)left);
+    }
+    return xd_fail(err, XD_E_IO,
+                   "%s needs %s, but only %s are free on its disk: free some "
+                   "space or use --directory",
+                   what, a, b);
 }

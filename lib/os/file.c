@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* O_PATH, where there is such a thing */
+#define _GNU_SOURCE /* for O_PATH */
 
 #include "os/file.h"
 
@@ -17,16 +17,17 @@
 
 #include "base/error.h"
 #include "base/range.h"
-#include "base/number.h"
 #include "base/text.h"
+#include "os/disk.h"
 
-#ifdef __APPLE__ /* which has these under other names, or not at all */
+#ifdef __APPLE__ /* macOS has other names for these */
 #define st_mtim st_mtimespec
+#define st_ctim st_ctimespec
 #define fdatasync fsync
 #endif
 
-#define LONGEST_PATH \
-    ((size_t)4096) /* with its NUL; Linux opens no longer one */
+/* largest size of a path with its NUL: PATH_MAX of Linux */
+#define LONGEST_PATH ((size_t)4096)
 
 static int open_with(int folder, const char *path, int flags, mode_t mode)
 {
@@ -44,7 +45,7 @@ static int open_in(int folder, const char *path, int flags)
     return open_with(folder, path, flags, 0666);
 }
 
-/* What stands there itself, and no link's end. */
+/* Like lstat(). */
 static bool look_at(int folder, const char *path, struct stat *out)
 {
     return fstatat(folder, xd_path_name(path), out, AT_SYMLINK_NOFOLLOW) == 0;
@@ -55,7 +56,7 @@ static bool is_one(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether the open file has that name. */
+/* Returns whether `path` names the open file. */
 static bool is_at(const struct stat *open, int folder, const char *path)
 {
     struct stat st;
@@ -63,7 +64,8 @@ static bool is_at(const struct stat *open, int folder, const char *path)
     return look_at(folder, path, &st) && is_one(open, &st);
 }
 
-/* "DIR" of "DIR/NAME", or "."; false if it is too long to be opened. */
+/* Writes the folder part of the path, or ".".  Returns false if it is too
+ * long. */
 static bool folder_of(char out[LONGEST_PATH], const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -76,7 +78,8 @@ static bool folder_of(char out[LONGEST_PATH], const char *path)
     return true;
 }
 
-/* For its files alone: one that may not be read can be written to. */
+/* Opens a folder.  With O_PATH, files can be opened by name even in a folder
+ * without read permission. */
 static int open_folder(int in, const char *folder, int how)
 {
     int fd;
@@ -106,7 +109,6 @@ int xd_folder_open(int *out_folder, const char *path, struct xd_error *err)
     return 0;
 }
 
-/* How many bytes of the path are its folder. */
 static size_t folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -114,8 +116,8 @@ static size_t folder_length(const char *path)
     return slash ? (size_t)(slash - path) : 0;
 }
 
-/* The last component of the first *end bytes of the path, which are then those
- * before it. */
+/* Copies the last component of the first *end bytes of `path` to `name`, and
+ * sets *end to the length before it. */
 static void cut_last(char name[LONGEST_PATH], const char *path, size_t *end)
 {
     size_t begin, after = *end;
@@ -129,7 +131,8 @@ static void cut_last(char name[LONGEST_PATH], const char *path, size_t *end)
     *end = begin;
 }
 
-/* Whether `folder` was `name` in `parent`, and is gone. */
+/* Removes the folder `name` from `parent` if it is the open folder `folder`.
+ * Returns whether it was removed. */
 static bool remove_folder(int folder, int parent, const char *name)
 {
     struct stat is, was;
@@ -138,7 +141,8 @@ static bool remove_folder(int folder, int parent, const char *name)
            is_one(&is, &was) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
-/* `end` bytes of the path are that of `folder`. */
+/* Removes up to `made` empty folders, the innermost first.  The first `end`
+ * bytes of `path` name `folder`. */
 static void unmake(int folder, unsigned made, const char *path, size_t end)
 {
     char name[LONGEST_PATH];
@@ -162,8 +166,9 @@ void xd_folder_unmake(int folder, unsigned made, const char *path)
     unmake(folder, made, path, folder_length(path));
 }
 
-/* Open the folder `name` in `in`, and make it first if it is not there; -1
- * after a failure.  *made is how many were made one in the other. */
+/* Opens the folder `name` in `in`, creating it if missing.  Returns -1 on
+ * failure.  *made counts the folders created in a row, each inside the last
+ * one. */
 static int enter(int in, const char *name, unsigned *made)
 {
     if (mkdirat(in, name, 0777) == 0)
@@ -237,8 +242,8 @@ bool xd_folder_is_of(int folder, const char *path)
 
 int xd_folder_sync(int folder, const char *path, struct xd_error *err)
 {
-    /* A folder that may not be read, or a file system that syncs none, keeps
-     * its names as well as it can. */
+    /* Folders without read permission and some file systems cannot be synced;
+     * only a disk error counts. */
     if (fsync(folder) != 0 && errno == EIO)
         return xd_fail_errno(err, XD_E_IO, errno,
                              "%s: its folder cannot be synced to the disk",
@@ -254,8 +259,8 @@ static int check_regular(const struct stat *st, const char *path,
     return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
 }
 
-/* Nothing is changed before the checks: what lies behind another name of the
- * file, or behind a link, is not ours to write to. */
+/* Checks the file before anything is written to it: a file with several names
+ * would change under all of them. */
 static int check_own(const struct stat *st, const char *path,
                      struct xd_error *err)
 {
@@ -277,10 +282,11 @@ static int look_at_open(int fd, const char *path, struct stat *out,
 }
 
 /*
- * The lock is the descriptor's; the kernel gives it back however that ends.
- * Not that of fcntl(), which is the process's: it keeps no other download of
- * the process out, and goes when any descriptor of the file is closed.  Both
- * at once would be too much on NFS, where the one is made of the other.
+ * Locks the file against other downloads.  flock() locks belong to the open
+ * file, and the kernel releases them however the process ends.  fcntl() locks
+ * belong to the process: they would not keep out a second download of this
+ * process, and closing any descriptor of the file would release them.  Using
+ * both would deadlock on NFS, which emulates flock() by fcntl() locks.
  */
 static int lock_own(int fd, const char *path, struct xd_error *err)
 {
@@ -290,30 +296,31 @@ static int lock_own(int fd, const char *path, struct xd_error *err)
         rc = flock(fd, LOCK_EX | LOCK_NB);
     while (rc != 0 && errno == EINTR);
     if (rc == 0 || errno != EWOULDBLOCK)
-        return 0; /* a file system without locks cannot help */
+        return 0; /* the file system has no locks: continue without a lock */
     return xd_fail(err, XD_E_IO, "%s: another download writes to it", path);
 }
 
-/* A new file, or the one that is there. */
+/* Creates the file, or opens the existing one. */
 static int open_own(int folder, const char *path, mode_t mode, bool *out_is_new)
 {
     int fd = open_with(folder, path, O_RDWR | O_CREAT | O_EXCL, mode);
 
     *out_is_new = fd >= 0;
-    /* Not to wait for the reader of a fifo; it means nothing to a file. */
+    /* O_NONBLOCK: if the name is a fifo, open() must not wait for a reader. */
     if (fd < 0 && errno == EEXIST)
         fd = open_in(folder, path, O_RDWR | O_NONBLOCK);
     return fd;
 }
 
-/* A new file in `folder` without a name, or with one for a moment. */
+/* Opens a new file without a name.  Without O_TMPFILE the file has a name for a
+ * moment. */
 static int open_nameless(int folder)
 {
     char name[60];
     struct timespec now;
     int fd = -1;
 
-#ifdef O_TMPFILE /* of which a kill leaves nothing */
+#ifdef O_TMPFILE /* leaves nothing behind if the process is killed */
     fd = open_in(folder, ".", O_RDWR | O_TMPFILE);
 #endif
     if (fd >= 0)
@@ -327,8 +334,8 @@ static int open_nameless(int folder)
     return fd;
 }
 
-/* What a new file in `folder` is like: its owner, and its mode.  There is no
- * other way to ask for the umask that leaves it alone. */
+/* Finds the owner and mode that a new file gets.  umask() cannot be read
+ * without changing it for all threads. */
 static bool look_at_new(int folder, struct stat *out)
 {
     int fd = open_nameless(folder);
@@ -339,7 +346,8 @@ static bool look_at_new(int folder, struct stat *out)
     return is_seen;
 }
 
-/* There are file systems on which all files belong to one user. */
+/* Returns true if the file belongs to this user.  On some file systems, such as
+ * FAT, every file belongs to the same user. */
 static bool is_ours(const struct stat *st, int folder)
 {
     struct stat other;
@@ -364,7 +372,7 @@ static int check_private(const struct stat *st, int folder, const char *path,
     return 0;
 }
 
-/* What was there before, and may be another's. */
+/* Checks whether a file that existed before may be used. */
 static int check_found(int fd, int folder, const char *path, bool is_private,
                        struct xd_error *err)
 {
@@ -378,8 +386,8 @@ static int check_found(int fd, int folder, const char *path, bool is_private,
     return rc;
 }
 
-/* What its owner before us did until a moment ago: the process that had the lock
- * may have renamed the file. */
+/* Checks again under the lock: the previous owner of the lock may just have
+ * renamed the file. */
 static int check_locked(int fd, int folder, const char *path, struct stat *out,
                         struct xd_error *err)
 {
@@ -398,7 +406,8 @@ static int own(int *out_fd, uint64_t *out_size, int folder, const char *path,
     int fd = open_own(folder, path, is_private ? 0600 : 0666, &is_new);
     int rc;
 
-    if (fd < 0 && (errno == ELOOP || errno == ENXIO)) /* a link; a fifo */
+    /* the name is a link, or a fifo without a reader */
+    if (fd < 0 && (errno == ELOOP || errno == ENXIO))
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
     if (fd < 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
@@ -412,7 +421,8 @@ static int own(int *out_fd, uint64_t *out_size, int folder, const char *path,
         return rc;
     }
     if (is_private && (st.st_mode & 0777) != 0600)
-        (void)fchmod(fd, 0600); /* not all file systems have modes */
+        /* failure is ignored: FAT, for example, has no modes */
+        (void)fchmod(fd, 0600);
     *out_size = (uint64_t)st.st_size;
     *out_fd = fd;
     return 0;
@@ -430,20 +440,47 @@ int xd_file_own_private(int *out_fd, uint64_t *out_size, int folder,
     return own(out_fd, out_size, folder, path, true, err);
 }
 
-unsigned xd_folder_new_mode(int folder)
+static struct xd_file_rights rights_of(const struct stat *st)
+{
+    return (struct xd_file_rights){true, (unsigned)st->st_mode & 0777,
+                                   (unsigned)st->st_uid, (unsigned)st->st_gid};
+}
+
+struct xd_file_rights xd_folder_new_rights(int folder)
 {
     struct stat other;
 
-    return look_at_new(folder, &other) ? (unsigned)other.st_mode & 0777 : 0;
+    return look_at_new(folder, &other) ? rights_of(&other)
+                                       : (struct xd_file_rights){0};
 }
 
-void xd_file_publish(int fd, unsigned mode)
+struct xd_file_rights xd_file_rights_of(int folder, const char *path)
 {
-    if (mode != 0)
-        (void)fchmod(fd, (mode_t)mode);
+    struct stat st;
+
+    return look_at(folder, path, &st) && S_ISREG(st.st_mode)
+               ? rights_of(&st)
+               : (struct xd_file_rights){0};
 }
 
-/* As utimensat() takes them: when it was read stays. */
+/* Sets owner, group and mode as far as the system allows.  Only root can change
+ * the owner, and other users can only choose a group to which they belong. */
+void xd_file_set_rights(int fd, const struct xd_file_rights *rights)
+{
+    unsigned mode = rights->mode;
+    struct stat st;
+
+    if (!rights->is_known || fstat(fd, &st) != 0)
+        return;
+    if ((st.st_uid != rights->user || st.st_gid != rights->group) &&
+        fchown(fd, rights->user, rights->group) != 0 &&
+        st.st_gid != rights->group && fchown(fd, (uid_t)-1, rights->group) != 0)
+        mode &= ~070U | (mode & 07) << 3;
+    /* failure is ignored: FAT, for example, has no modes */
+    (void)fchmod(fd, (mode_t)mode);
+}
+
+/* Fills in the times for utimensat().  The access time stays unchanged. */
 static void fill_times(struct timespec out[2], int64_t modified)
 {
     out[0] = (struct timespec){.tv_nsec = UTIME_OMIT};
@@ -549,8 +586,9 @@ int xd_file_write(int fd, const char *path, uint64_t offset, const void *data,
 }
 
 /*
- * Looked at first, as opening alone sets some devices in motion, and again
- * when it is open, as it may have become another meanwhile.
+ * Calls stat() first, because merely opening some devices has side effects.
+ * Calls fstat() again afterwards, because the name may have been replaced in
+ * between.
  */
 int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
                  struct xd_error *err)
@@ -581,14 +619,23 @@ int xd_file_open(int *out_fd, uint64_t *out_size, const char *path,
     return 0;
 }
 
+int64_t xd_file_modified(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 ? (int64_t)st.st_mtime : 0;
+}
+
 void xd_file_stamp(int fd, char out[XD_FILE_STAMP_SIZE])
 {
     struct stat st;
 
     out[0] = '\0';
     if (fstat(fd, &st) == 0)
-        snprintf(out, XD_FILE_STAMP_SIZE, "\"%jd.%09ld\"",
-                 (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+        snprintf(out, XD_FILE_STAMP_SIZE, "\"%ju-%jd.%09ld-%jd.%09ld\"",
+                 (uintmax_t)st.st_ino, (intmax_t)st.st_mtim.tv_sec,
+                 st.st_mtim.tv_nsec, (intmax_t)st.st_ctim.tv_sec,
+                 st.st_ctim.tv_nsec);
 }
 
 int xd_file_holes(int fd, uint64_t size, size_t most, struct xd_rangeset *out)
@@ -654,6 +701,15 @@ int xd_file_truncate(int fd, const char *path, uint64_t size,
     return 0;
 }
 
+/* Returns true if the file cannot be synced.  EINVAL: shared folders of virtual
+ * machines.  EOPNOTSUPP: some SMB and FUSE file systems.  ENOSYS: FUSE without
+ * fsync().  EROFS: special files. */
+static bool means_no_sync(int os_errno)
+{
+    return os_errno == EINVAL || os_errno == EOPNOTSUPP ||
+           os_errno == ENOTSUP || os_errno == ENOSYS || os_errno == EROFS;
+}
+
 int xd_file_sync(int fd, const char *path, struct xd_error *err)
 {
     int rc;
@@ -661,10 +717,34 @@ int xd_file_sync(int fd, const char *path, struct xd_error *err)
     do
         rc = fdatasync(fd);
     while (rc != 0 && errno == EINTR);
-    if (rc != 0)
+    if (rc != 0 && !means_no_sync(errno))
         return xd_fail_errno(err, XD_E_IO, errno,
                              "%s: cannot be synced to the disk", path);
     return 0;
+}
+
+/* Reports a failed close().  After EINTR the descriptor is closed all the
+ * same. */
+static int report_close(int rc, const char *path, struct xd_error *err)
+{
+    if (rc == 0 || errno == EINTR)
+        return 0;
+    return xd_fail_errno(err, XD_E_IO, errno,
+                         "%s: the file system could not write all of it", path);
+}
+
+/* Closes a duplicate of the descriptor, which makes the file system write back
+ * and report failures. */
+int xd_file_flush(int fd, const char *path, struct xd_error *err)
+{
+    const int second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+    return second < 0 ? 0 : report_close(close(second), path, err);
+}
+
+int xd_file_close_written(int fd, const char *path, struct xd_error *err)
+{
+    return report_close(close(fd), path, err);
 }
 
 int xd_file_space(int fd, const char *path, uint64_t *out_free,
@@ -673,10 +753,9 @@ int xd_file_space(int fd, const char *path, uint64_t *out_free,
     struct statvfs fs;
     struct stat st;
 
-    if (fstatvfs(fd, &fs) != 0 || fstat(fd, &st) != 0)
+    if (fstat(fd, &st) != 0)
         return xd_fail_errno(err, XD_E_IO, errno, "%s", path);
-    if (!xd_mul_u64(fs.f_bavail, fs.f_frsize, out_free))
-        *out_free = UINT64_MAX;
+    *out_free = fstatvfs(fd, &fs) == 0 ? xd_disk_left(&fs) : UINT64_MAX;
     *out_taken = (uint64_t)st.st_blocks * 512;
     return 0;
 }
@@ -695,8 +774,8 @@ static int move(int folder, const char *from, const char *to)
     return renameat(folder, xd_path_name(from), folder, xd_path_name(to));
 }
 
-/* Where there are no hard links: take the name with an empty file, which is
- * then the only one that rename() can replace. */
+/* Renames without hard links: creates an empty file `to` first, so that
+ * rename() can only replace that file. */
 static int rename_over_own(int folder, const char *from, const char *to,
                            struct xd_error *err)
 {
@@ -713,15 +792,15 @@ static int rename_over_own(int folder, const char *from, const char *to,
     return rc;
 }
 
-/* FAT, SMB, FUSE and a file of another user each have their own word for "no
- * hard links here". */
+/* Returns true if the file system may have no hard links.  The error differs
+ * between FAT, SMB, FUSE and files of other users. */
 static bool means_no_links(int os_errno)
 {
     return os_errno == EPERM || os_errno == ENOTSUP || os_errno == EOPNOTSUPP ||
            os_errno == ENOSYS || os_errno == EMLINK || os_errno == EACCES;
 }
 
-/* Where there is no renaming that replaces nothing. */
+/* Renames on systems that cannot rename without replacing. */
 static int link_and_remove(int folder, const char *from, const char *to,
                            struct xd_error *err)
 {
@@ -737,7 +816,8 @@ static int link_and_remove(int folder, const char *from, const char *to,
     return rc;
 }
 
-/* One step, of a system and a file system that have it. */
+/* Renames atomically without replacing, where system and file system support
+ * it. */
 static bool move_to_new(int folder, const char *from, const char *to)
 {
 #ifdef RENAME_NOREPLACE
@@ -758,6 +838,49 @@ int xd_file_rename(int folder, const char *from, const char *to, bool replace,
     if (replace || errno == EEXIST)
         return fail_rename(from, to, errno, err);
     return link_and_remove(folder, from, to, err);
+}
+
+/* Opens the file under whichever of the two names it has now.  Returns -1 if
+ * neither. */
+static int open_renamed(const struct stat *was, int folder, const char *a,
+                        const char *b)
+{
+    const char *path = is_at(was, folder, a) ? a : b;
+    struct stat st;
+    const int fd = open_in(folder, path, O_RDWR | O_NONBLOCK);
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !is_one(was, &st))) {
+        xd_file_close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Keeps the descriptor number in use while the file is closed, so that no other
+ * file gets it while another thread may be about to read from it.  For that
+ * time it is the writing end of a pipe, from which reads fail. */
+int xd_file_rename_closed(int fd, int folder, const char *from, const char *to,
+                          bool replace, struct xd_error *err)
+{
+    struct stat st;
+    int ends[2], again, rc = look_at_open(fd, from, &st, err);
+
+    if (rc < 0)
+        return rc;
+    if (pipe(ends) != 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be closed", from);
+    (void)dup2(ends[1], fd);
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    close(ends[0]);
+    close(ends[1]);
+    rc = xd_file_rename(folder, from, to, replace, err);
+    again = open_renamed(&st, folder, to, from);
+    if (again >= 0) {
+        (void)dup2(again, fd);
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        close(again);
+    }
+    return rc;
 }
 
 int xd_file_remove(int folder, const char *path, struct xd_error *err)
@@ -797,6 +920,28 @@ bool xd_file_exists(int folder, const char *path)
     return look_at(folder, path, &st);
 }
 
+bool xd_file_means_bad_name(int os_errno)
+{
+    return os_errno == ENAMETOOLONG || os_errno == EINVAL || os_errno == EILSEQ;
+}
+
+int xd_file_check_name(int folder, const char *path, struct xd_error *err)
+{
+    struct stat st;
+
+    if (look_at(folder, path, &st) || !xd_file_means_bad_name(errno))
+        return 0;
+    return xd_file_fail_name(path, errno, err);
+}
+
+int xd_file_fail_name(const char *path, int os_errno, struct xd_error *err)
+{
+    return xd_fail_errno(err, XD_E_IO, os_errno,
+                         "%s: its file system refuses this name; give another "
+                         "one",
+                         path);
+}
+
 bool xd_path_exists(const char *path)
 {
     struct stat st;
@@ -820,7 +965,8 @@ bool xd_file_is_writable(int fd)
     return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* Not again after EINTR: the descriptor is gone, and may be another's. */
+/* Does not repeat close() after EINTR: the descriptor is closed, and another
+ * thread may already have its number. */
 void xd_file_close(int fd)
 {
     close(fd);

@@ -4,8 +4,9 @@
 #include <stdarg.h>
 
 #include "base/text.h"
+#include "os/exit.h"
 
-/* A line is a sentence with a path or an URL in it; longer is cut. */
+/* Longer lines are truncated. */
 #define LINE_BYTES 1024
 
 int xd_log_init(struct xd_log *log, xd_log_fn *function, void *user)
@@ -26,7 +27,7 @@ void xd_log(struct xd_log *log, enum xd_log_level level, const char *format,
     char line[LINE_BYTES];
     va_list args;
 
-    if (log->function == NULL)
+    if (log->function == NULL || xd_exit_has_begun())
         return;
     va_start(args, format);
     xd_format_line(line, sizeof line, format, args);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The library's words, for the user's log function.
+ * Log messages for the program's log function.
  *
- * Threads: any.  log.lock is a leaf: nothing else is taken under it, and the
- * user's function runs under it alone, one call at a time.
+ * Threads: any.  log.lock is a leaf lock: nothing else is locked under it.  The
+ * program's function runs under it, one call at a time.
  */
 #ifndef XD_OS_LOG_H
 #define XD_OS_LOG_H
@@ -14,8 +14,8 @@
 
 struct xd_log {
     struct xd_mutex lock;
-    /* Constant after init. */
-    xd_log_fn *function; /* NULL: every call does nothing */
+    /* constant after xd_log_init() */
+    xd_log_fn *function; /* NULL: nothing is logged */
     void *user;
 };
 

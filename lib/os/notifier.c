@@ -10,16 +10,27 @@
 #include <sys/eventfd.h>
 #endif
 
+#include <xdownload/error.h>
+
 #include "base/error.h"
+#include "os/exit.h"
 
 int xd_notifiers_init(struct xd_notifiers *all)
 {
     all->first = NULL;
-    return xd_mutex_init(&all->lock);
+    all->is_calling = false;
+    if (xd_mutex_init(&all->lock) < 0)
+        return XD_E_NOMEM;
+    if (xd_mutex_init(&all->caller_lock) < 0) {
+        xd_mutex_fini(&all->lock);
+        return XD_E_NOMEM;
+    }
+    return 0;
 }
 
 void xd_notifiers_fini(struct xd_notifiers *all)
 {
+    xd_mutex_fini(&all->caller_lock);
     xd_mutex_fini(&all->lock);
 }
 
@@ -62,7 +73,8 @@ void xd_notifier_set_function(struct xd_notifiers *all, struct xd_notifier *n,
     xd_mutex_unlock(&all->lock);
 }
 
-/* One token of eight bytes, be it an eventfd or a pipe. */
+/* Makes the descriptor readable.  An eventfd accepts only writes of eight
+ * bytes. */
 static void write_token(const struct xd_notifier *n)
 {
     const uint64_t one = 1;
@@ -94,7 +106,8 @@ void xd_notifier_clear(struct xd_notifier *n)
     n->is_raised = false;
 }
 
-/* A child that the host starts must not inherit it. */
+/* Opens the descriptors.  They are close-on-exec, because child processes of
+ * the program must not inherit them. */
 static int open_pair(int fds[2])
 {
 #ifdef __linux__
@@ -127,12 +140,45 @@ int xd_notifier_descriptor(struct xd_notifier *n, struct xd_error *err)
     return n->fd;
 }
 
+bool xd_notifiers_are_calling(struct xd_notifiers *all)
+{
+    bool is_caller;
+
+    xd_mutex_lock(&all->caller_lock);
+    is_caller = all->is_calling && pthread_equal(all->caller, pthread_self());
+    xd_mutex_unlock(&all->caller_lock);
+    return is_caller;
+}
+
+static void set_calling(struct xd_notifiers *all, bool is_calling)
+{
+    xd_mutex_lock(&all->caller_lock);
+    all->is_calling = is_calling;
+    all->caller = pthread_self();
+    xd_mutex_unlock(&all->caller_lock);
+}
+
+static bool call_some_locked(struct xd_notifiers *all)
+{
+    bool has_called = false;
+
+    for (struct xd_notifier *n = all->first; n; n = n->next) {
+        if (!atomic_exchange(&n->is_due, false))
+            continue;
+        n->function(n->user);
+        has_called = true;
+    }
+    return has_called;
+}
+
 void xd_notifiers_call(struct xd_notifiers *all)
 {
+    if (xd_exit_has_begun() || xd_notifiers_are_calling(all))
+        return;
     xd_mutex_lock(&all->lock);
-    for (struct xd_notifier *n = all->first; n; n = n->next) {
-        if (atomic_exchange(&n->is_due, false))
-            n->function(n->user);
-    }
+    set_calling(all, true);
+    while (call_some_locked(all))
+        ;
+    set_calling(all, false);
     xd_mutex_unlock(&all->lock);
 }

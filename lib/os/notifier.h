@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a program with an event loop of its own learns that it is time to look: a
- * descriptor to poll, and a function.
+ * Tells a program with its own event loop that there is news, through a
+ * descriptor for poll() and through a function.
  *
- *     raised by what happens, under the owner's lock -> descriptor readable
- *     called by xd_notifiers_call(), without it      -> the program's function
- *     cleared by the program's look, under it
+ *     raise(): under the owner's lock           -> descriptor readable
+ *     xd_notifiers_call(): without the lock     -> calls the program's function
+ *     clear(): under the owner's lock, when the program has looked
  *
- * The list's lock is a leaf, under which functions run one at a time.
+ * The lock of the list is a leaf lock.  Functions run under it, one at a time.
  */
 #ifndef XD_OS_NOTIFIER_H
 #define XD_OS_NOTIFIER_H
@@ -19,46 +19,58 @@
 #include "os/thread.h"
 
 struct xd_notifier {
-    /* Guarded by the owner's lock. */
+    /* guarded by the owner's lock */
     bool is_raised;
     bool has_function;
-    int fd, writing_fd; /* < 0: it was not asked for */
+    int fd, writing_fd; /* < 0: no descriptor was requested */
 
-    atomic_bool is_due; /* the function is to be called */
+    atomic_bool is_due; /* a call of the function is due */
 
-    /* Guarded by the list's lock. */
+    /* guarded by the lock of the list */
     xd_wakeup_fn *function;
     void *user;
     struct xd_notifier *next;
 };
 
-/* Those that have a function. */
+/* The notifiers that have a callback. */
 struct xd_notifiers {
     struct xd_mutex lock;
     struct xd_notifier *first;
+
+    struct xd_mutex caller_lock; /* a leaf lock */
+    /* guarded by caller_lock */
+    bool is_calling;
+    pthread_t caller; /* if is_calling: the thread that runs the functions */
 };
 
 int xd_notifiers_init(struct xd_notifiers *all);
 void xd_notifiers_fini(struct xd_notifiers *all);
 
-/* Raised from the beginning, since nothing was looked at yet. */
+/* Starts raised, because the program has not looked yet. */
 void xd_notifier_init(struct xd_notifier *n);
 
-/* Without the owner's lock: a function that runs has returned afterwards. */
+/* Call without the owner's lock.  When it returns, the function is not
+ * running. */
 void xd_notifier_fini(struct xd_notifiers *all, struct xd_notifier *n);
 void xd_notifier_set_function(struct xd_notifiers *all, struct xd_notifier *n,
                               xd_wakeup_fn *function, void *user);
 
-/* With the owner's lock.  raise() returns whether there is a function to
- * call. */
+/* Call with the owner's lock.  raise() returns whether xd_notifiers_call() must
+ * be called. */
 bool xd_notifier_raise(struct xd_notifier *n);
 void xd_notifier_clear(struct xd_notifier *n);
 
-/* With the owner's lock: what poll() finds readable while it is raised; the
- * notifier's.  Errors: NOMEM (no descriptor is left). */
+/* Returns a descriptor that is readable while the notifier is raised.  Call
+ * with the owner's lock.  Ownership: the notifier's; do not close it.  Errors:
+ * NOMEM if no descriptor is free. */
 int xd_notifier_descriptor(struct xd_notifier *n, struct xd_error *err);
 
-/* Without any lock: call the functions that are due. */
+/* Calls the functions that are due.  Call without any lock.  If one of the
+ * functions causes another call of xd_notifiers_call(), it is called again
+ * after it has returned. */
 void xd_notifiers_call(struct xd_notifiers *all);
+
+/* Returns true if one of the functions is running on this thread. */
+bool xd_notifiers_are_calling(struct xd_notifiers *all);
 
 #endif

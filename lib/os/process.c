@@ -12,16 +12,18 @@
 
 #include "base/error.h"
 
-/* A program that neither reads nor says anything for so long hangs. */
+/* A child without any progress for this time is assumed to hang. */
 #define PATIENCE_MS 60000
 
-/* Ours lie above what the child's are moved to. */
+/* Our descriptors are moved above those that posix_spawn() assigns in the
+ * child. */
 #define LEAST_DESCRIPTOR 10
 
 #define CHILDS_FD3 3
 
-/* The status of a child whose program could not be run (posix_spawn() of POSIX);
- * most systems say it sooner, but qemu, for one, does not. */
+/* Exit status of a child if exec failed after posix_spawn() had returned
+ * (POSIX).  Most systems report that failure from posix_spawn() itself; qemu's
+ * user emulation does not. */
 #define NOT_RUN 127
 
 int xd_process_init(struct xd_process *p)
@@ -37,7 +39,8 @@ static void close_at(int *fd)
     *fd = -1;
 }
 
-/* Once it is reaped, its number may be that of another.  Returns how it ended. */
+/* Waits for the child and returns its wait status.  It holds the lock, because
+ * the process ID may be reused once the child was waited for. */
 static int reap(struct xd_process *p)
 {
     int status = 0;
@@ -53,7 +56,7 @@ static int reap(struct xd_process *p)
     return status;
 }
 
-/* What it said stays. */
+/* Closes all descriptors.  The collected output stays. */
 static void close_all(struct xd_process *p)
 {
     close_at(&p->input);
@@ -95,7 +98,8 @@ static bool is_stopped(struct xd_process *p)
     return is;
 }
 
-/* Out of the way of what the child's are moved to, and of other children. */
+/* Moves the descriptor above those that are assigned in the child, and makes it
+ * close-on-exec for other children. */
 static int move_up(int *fd)
 {
     int above = fcntl(*fd, F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
@@ -105,7 +109,8 @@ static int move_up(int *fd)
     return above < 0 ? XD_E_IO : 0;
 }
 
-/* Sockets, for a write to one whose reader is gone raises no signal. */
+/* Makes a pair of sockets rather than a pipe, because MSG_NOSIGNAL prevents
+ * SIGPIPE. */
 static int make_pair(int *ours, int *childs)
 {
     int pair[2];
@@ -117,7 +122,7 @@ static int make_pair(int *ours, int *childs)
     return move_up(ours) < 0 || move_up(childs) < 0 ? XD_E_IO : 0;
 }
 
-/* Returns 0, or an error number. */
+/* Lists the child's descriptors for posix_spawn().  Returns 0 or an errno. */
 static int add_actions(posix_spawn_file_actions_t *a, const int childs[3])
 {
     int rc = posix_spawn_file_actions_adddup2(a, childs[0], STDIN_FILENO);
@@ -132,8 +137,8 @@ static int add_actions(posix_spawn_file_actions_t *a, const int childs[3])
     return rc;
 }
 
-/* Signals as a fresh program expects them, and a group of its own: what a
- * terminal sends is for us to handle. */
+/* Sets default signal handling for the child, and its own process group, so
+ * that Ctrl-C in a terminal reaches only us. */
 static int set_signals(posix_spawnattr_t *a)
 {
     sigset_t none, all;
@@ -170,7 +175,8 @@ static int spawn(pid_t *out, const char *const argv[], const int childs[3])
     rc = add_actions(&actions, childs);
     if (rc == 0)
         rc = set_signals(&attributes);
-    if (rc == 0) /* it changes none of its arguments */
+    /* posix_spawnp() does not change argv; POSIX omits the const */
+    if (rc == 0)
         rc = posix_spawnp(out, argv[0], &actions, &attributes,
                           (char *const *)(const void *)argv, environment);
     (void)posix_spawnattr_destroy(&attributes);
@@ -220,7 +226,7 @@ int xd_process_start(struct xd_process *p, const char *const argv[],
     return rc;
 }
 
-/* What it has said. */
+/* Reads available output. */
 static int take(struct xd_process *p, int i, struct xd_error *err)
 {
     char part[4096];
@@ -239,7 +245,8 @@ static int take(struct xd_process *p, int i, struct xd_error *err)
     return p->said[i].failed ? xd_fail_nomem(err) : 0;
 }
 
-/* One that reads no more, as after an error, says why. */
+/* Sends data to the child.  A child that closed its input has probably failed;
+ * its output says why. */
 static void give(struct xd_process *p, const char **data, size_t *len)
 {
     ssize_t n = send(p->input, *data, *len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -253,7 +260,7 @@ static void give(struct xd_process *p, const char **data, size_t *len)
     }
 }
 
-/* Something can be read or written, or it was ended. */
+/* Waits until something can be read or written, or the child was stopped. */
 static int wait_for(struct xd_process *p, struct pollfd fds[3], bool gives,
                     struct xd_error *err)
 {
@@ -278,7 +285,8 @@ static bool says_more(const struct xd_process *p)
     return p->outputs[0] >= 0 || p->outputs[1] >= 0;
 }
 
-/* Both at once, so that neither waits for the other. */
+/* Reads and writes at the same time, so that neither process waits for the
+ * other. */
 static int serve(struct xd_process *p, const char *data, size_t len,
                  bool is_end, struct xd_error *err)
 {
@@ -316,7 +324,8 @@ int xd_process_end(struct xd_process *p, struct xd_error *err)
     rc = serve(p, NULL, 0, true, err);
     if (rc < 0)
         return rc;
-    /* It has closed its outputs; what else it does is of no interest. */
+    /* The child has closed both outputs, so only its exit status is left to
+     * read. */
     status = reap(p);
     close_all(p);
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_RUN)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that is run for what it says: it reads what it is fed on its standard
- * input, and what it writes to its standard output and to descriptor 3 is kept.
+ * A child process that gets data on its standard input, and whose standard
+ * output and descriptor 3 are collected.
  *
  *     init -> start -> feed ... -> end -> start ... -> fini
  *
- * No shell is between; its environment is LC_ALL=C alone, and what it writes to
- * its standard error is not kept.
+ * The child runs without a shell.  Its only environment variable is LC_ALL=C,
+ * and its standard error is discarded.
  *
- * Threads: one at a time, but stop(), which any may call.
- * Errors:  IO, with the program and what the system said; NOMEM; CANCELED after
- *          stop().  After an error the program does not run any more.
+ * Threads: one at a time, except stop(), which any thread may call.
+ * Errors:  IO, with the program's name and the system's message; NOMEM;
+ *          CANCELED after stop().  After an error the child no longer runs.
  */
 #ifndef XD_OS_PROCESS_H
 #define XD_OS_PROCESS_H
@@ -26,26 +26,26 @@
 enum { XD_PROCESS_OUTPUT, XD_PROCESS_FD3, XD_PROCESS_OUTPUTS };
 
 struct xd_process {
-    /* The caller's to read after end(). */
+    /* The output; the caller may read it after xd_process_end(). */
     struct xd_text said[XD_PROCESS_OUTPUTS];
 
-    /* Its own. */
+    /* Private. */
     const char *name;
-    size_t most; /* bytes that it may say, on each output */
-    int input;   /* < 0: closed */
+    size_t most; /* limit on each output, in bytes */
+    int input;   /* socket to its standard input; < 0: closed */
     int outputs[XD_PROCESS_OUTPUTS];
 
-    struct xd_mutex lock; /* a leaf */
-    /* Guarded by lock. */
-    pid_t pid; /* 0: it does not run */
+    struct xd_mutex lock; /* a leaf lock */
+    /* guarded by lock */
+    pid_t pid; /* process ID; 0: not running */
     bool is_stopped;
 };
 
 int xd_process_init(struct xd_process *p);
-void xd_process_fini(struct xd_process *p); /* ends the program */
+void xd_process_fini(struct xd_process *p); /* also kills the child */
 
-/* Run argv[0], found as a shell would find it; one that says more than `most`
- * bytes is ended. */
+/* Runs argv[0], searched in PATH.  The child is killed if it writes more than
+ * `most` bytes. */
 int xd_process_start(struct xd_process *p, const char *const argv[],
                      size_t most, struct xd_error *err);
 
@@ -54,19 +54,18 @@ static inline bool xd_process_is_running(const struct xd_process *p)
     return p->name != NULL;
 }
 
-/* Blocks: until it has read them, or will not; 60 s without any progress are an
- * error, here and below. */
+/* Sends data to the child.  Blocks: until the child has read it or closed its
+ * input.  Fails if there is no progress for 60 s; so does xd_process_end(). */
 int xd_process_feed(struct xd_process *p, const void *data, size_t len,
                     struct xd_error *err);
 
-/* There is no more to read for it.  Blocks: until it has said all. */
+/* Closes the child's input and waits for the rest of its output.  Blocks. */
 int xd_process_end(struct xd_process *p, struct xd_error *err);
 
-/* End it now; what it said is forgotten. */
+/* Kills the child and discards its output. */
 void xd_process_abandon(struct xd_process *p);
 
-/* It and its successors are ended: calls that wait, and later ones, return
- * CANCELED. */
+/* Kills the child.  Blocked and later calls return CANCELED. */
 void xd_process_stop(struct xd_process *p);
 
 #endif

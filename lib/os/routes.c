@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A datagram socket that is connected sends nothing: only the route is looked
- * for. */
+/* Returns whether there is a route to the address.  Connecting a datagram
+ * socket sends nothing; it only looks up the route. */
 static bool has_route(const struct sockaddr *address, socklen_t len)
 {
     int fd = socket(address->sa_family, SOCK_DGRAM, 0);
@@ -23,7 +23,8 @@ bool xd_routes_lead_out(void)
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(9)};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(9)};
 
-    /* Addresses of documentation, which no host has (RFC 5737, RFC 3849). */
+    /* Reserved for documentation, so never a local network (RFC 5737, RFC
+     * 3849). */
     inet_pton(AF_INET, "192.0.2.1", &v4.sin_addr);
     inet_pton(AF_INET6, "2001:db8::1", &v6.sin6_addr);
     return has_route((const struct sockaddr *)&v4, sizeof v4) ||
@@ -56,7 +57,8 @@ static int open_reports(void)
     return -1;
 }
 
-/* Of a message whose body begins at `body`. */
+/* Returns true if message `m`, with this body, reports a new address, a new
+ * route or a link that came up. */
 static bool is_way_out(const struct nlmsghdr *m, const unsigned char *body)
 {
     struct ifinfomsg link;
@@ -84,7 +86,9 @@ static bool have_way_out(const unsigned char *messages, size_t n)
     return false;
 }
 
-/* Where more came than the system keeps for us, something has. */
+/* Reads all messages.  Returns true if one of them reports a possible new
+ * route.  ENOBUFS: the kernel dropped messages, so assume that a route
+ * appeared. */
 static bool report_way_out(int fd)
 {
     unsigned char messages[8192];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether this machine has a way out, and whether it has a new one: an address, a
- * route, or a link that has come up.  The system reports a new one on Linux;
- * elsewhere nothing is ever new.
+ * Finds out whether there is a route to the Internet, and watches for a new
+ * address, a new route, or a link that came up.  Only Linux can report these
+ * changes.
  */
 #ifndef XD_OS_ROUTES_H
 #define XD_OS_ROUTES_H
@@ -11,24 +11,24 @@
 
 #include "base/time.h"
 
-/* Whether there is a route to hosts outside of the own network.  Nothing is sent.
+/* Returns whether there is a route beyond the local network.  Sends nothing.
  * Blocks: no. */
 bool xd_routes_lead_out(void);
 
-/* How often the system is asked for new ones. */
+/* Interval between checks, in microseconds. */
 #define XD_ROUTES_LOOK_EVERY (200 * XD_MS)
 
 struct xd_routes {
-    int fd; /* or -1: nothing is reported */
+    int fd; /* socket for route messages; -1: nothing is reported */
     xd_usec looked_at;
 };
 
 void xd_routes_open(struct xd_routes *r);
 void xd_routes_close(struct xd_routes *r);
 
-/* Whether one has appeared since it was opened, or the last time that this was
- * true.  The system is asked every XD_ROUTES_LOOK_EVERY only, so that each turn
- * of a thread may call it.  Blocks: no. */
+/* Returns true once for each time that routes appeared since open().  The
+ * system is asked at most once per XD_ROUTES_LOOK_EVERY, so this may be called
+ * in every loop.  Blocks: no. */
 bool xd_routes_have_appeared(struct xd_routes *r, xd_usec now);
 
 #endif

@@ -11,9 +11,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/span.h"
 #include "os/file.h"
 
-/* All of an open file, which is closed. */
+/* Reads an open file and closes it. */
 static int read_all(struct xd_text *out, int fd, const char *path, size_t most,
                     struct xd_error *err)
 {
@@ -48,7 +49,8 @@ int xd_small_file_read(struct xd_text *out, const char *path, size_t most,
     return read_all(out, fd, path, most, err);
 }
 
-/* Of an open file, so that it is the one that is used; *out_size is its length. */
+/* Checks the open file rather than its name, which may change.  *out_size is
+ * its length. */
 static int check_private(int fd, const char *path, uint64_t *out_size,
                          struct xd_error *err)
 {
@@ -72,7 +74,8 @@ static int check_private(int fd, const char *path, uint64_t *out_size,
     return 0;
 }
 
-/* A fifo is not waited for. */
+/* Opens the path without following a link.  O_NONBLOCK: do not wait at a
+ * fifo. */
 static int open_itself(const char *path, int flags)
 {
     int fd;
@@ -98,6 +101,8 @@ int xd_small_file_append(const char *path, const char *text, size_t len,
         rc = xd_file_write(fd, path, size, text, len, err);
     if (rc == 0)
         rc = xd_file_sync(fd, path, err);
+    if (rc == 0)
+        return xd_file_close_written(fd, path, err);
     xd_file_close(fd);
     return rc;
 }
@@ -123,7 +128,8 @@ int xd_small_file_read_private(struct xd_text *out, const char *path,
     return read_all(out, fd, path, most, err);
 }
 
-/* `path` is changed on the way, and is as before at the end. */
+/* Creates missing folders of the path.  Temporarily cuts `path` at each
+ * slash. */
 static int make_folders(char *path, struct xd_error *err)
 {
     int rc = 0;
@@ -139,51 +145,63 @@ static int make_folders(char *path, struct xd_error *err)
     return rc;
 }
 
-static int write_new(int fd, const char *name, const char *path,
-                     const char *text, size_t len, mode_t mode, bool syncs,
+struct replacing {
+    /* rights of the new file; if unknown, the mode is 0600 */
+    struct xd_file_rights rights;
+    enum xd_replaceable replaceable;
+    bool syncs;
+};
+
+/* Writes the new file, closes it, and renames it. */
+static int write_new(int fd, int folder, const char *name, const char *path,
+                     struct xd_span text, const struct replacing *how,
                      struct xd_error *err)
 {
-    int rc = xd_file_write(fd, name, 0, text, len, err);
+    int rc = xd_file_write(fd, name, 0, text.s, text.len, err);
 
-    if (rc == 0 && mode != 0)
-        xd_file_publish(fd, mode);
-    if (rc == 0 && syncs)
+    if (rc == 0)
+        xd_file_set_rights(fd, &how->rights);
+    if (rc == 0 && how->syncs)
         rc = xd_file_sync(fd, name, err);
     xd_file_close(fd);
-    if (rc == 0 && rename(name, path) != 0)
-        rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be renamed to %s",
-                           name, path);
-    if (rc < 0)
+    if (rc == 0)
+        rc = xd_file_rename(folder, name, path,
+                            how->replaceable != XD_REPLACE_NOTHING, err);
+    if (rc == 0 && how->syncs)
+        rc = xd_folder_sync(folder, path, err);
+    else if (rc < 0)
         unlink(name);
     return rc;
 }
 
-/* With that mode; 0: only its owner may read it. */
-static int replace(const char *path, const char *text, size_t len, mode_t mode,
-                   bool syncs, struct xd_error *err)
+/* Creates a temporary file in the same folder, readable only by this user. */
+static int make_beside(int *out_fd, struct xd_text *out_name, const char *path,
+                       struct xd_error *err)
+{
+    xd_text_addf(out_name, "%s.XXXXXX", path);
+    if (out_name->failed)
+        return xd_fail_nomem(err);
+    *out_fd = mkstemp(out_name->s);
+    if (*out_fd < 0)
+        return xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made",
+                             out_name->s);
+    (void)fcntl(*out_fd, F_SETFD, FD_CLOEXEC);
+    return 0;
+}
+
+static int replace(int folder, const char *path, struct xd_span text,
+                   const struct replacing *how, struct xd_error *err)
 {
     struct xd_text name = {.s = NULL};
     struct stat st;
-    int fd, rc;
+    int fd = -1, rc;
 
-    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+        !(S_ISLNK(st.st_mode) && how->replaceable != XD_REPLACE_FILE))
         return xd_fail(err, XD_E_IO, "%s: not a regular file", path);
-    xd_text_addf(&name, "%s.XXXXXX", path);
-    if (name.failed) {
-        xd_text_fini(&name);
-        return xd_fail_nomem(err);
-    }
-    rc = make_folders(name.s, err);
-    if (rc == 0) {
-        fd = mkstemp(name.s);
-        if (fd < 0)
-            rc = xd_fail_errno(err, XD_E_IO, errno, "%s: cannot be made",
-                               name.s);
-        else if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0)
-            rc = write_new(fd, name.s, path, text, len, mode, syncs, err);
-        else
-            rc = XD_E_IO;
-    }
+    rc = make_beside(&fd, &name, path, err);
+    if (rc == 0)
+        rc = write_new(fd, folder, name.s, path, text, how, err);
     xd_text_fini(&name);
     return rc;
 }
@@ -191,17 +209,19 @@ static int replace(const char *path, const char *text, size_t len, mode_t mode,
 int xd_small_file_replace(const char *path, const char *text, size_t len,
                           struct xd_error *err)
 {
-    return replace(path, text, len, 0, false, err);
-}
+    struct replacing how = {.replaceable = XD_REPLACE_FILE};
+    struct xd_text way = {.s = NULL};
+    int folder, rc;
 
-/* The new name is on the disk, too. */
-static int keep(int folder, const char *path, const char *text, size_t len,
-                mode_t mode, struct xd_error *err)
-{
-    int rc = replace(path, text, len, mode, true, err);
-
+    xd_text_add(&way, path, strlen(path));
+    rc = way.failed ? xd_fail_nomem(err) : make_folders(way.s, err);
+    xd_text_fini(&way);
     if (rc == 0)
-        rc = xd_folder_sync(folder, path, err);
+        rc = xd_folder_open(&folder, path, err);
+    if (rc < 0)
+        return rc;
+    how.rights = xd_file_rights_of(folder, path);
+    rc = replace(folder, path, xd_span(text, len), &how, err);
     xd_file_close(folder);
     return rc;
 }
@@ -209,17 +229,29 @@ static int keep(int folder, const char *path, const char *text, size_t len,
 int xd_small_file_keep(const char *path, const char *text, size_t len,
                        struct xd_error *err)
 {
+    const struct replacing how = {.replaceable = XD_REPLACE_FILE,
+                                  .syncs = true};
     int folder, rc = xd_folder_open(&folder, path, err);
 
-    return rc < 0 ? rc : keep(folder, path, text, len, 0, err);
+    if (rc < 0)
+        return rc;
+    rc = replace(folder, path, xd_span(text, len), &how, err);
+    xd_file_close(folder);
+    return rc;
 }
 
 int xd_small_file_publish(const char *path, const char *text, size_t len,
-                          struct xd_error *err)
+                          enum xd_replaceable replaceable, struct xd_error *err)
 {
+    struct replacing how = {.replaceable = replaceable, .syncs = true};
     int folder, rc = xd_folder_open(&folder, path, err);
 
-    return rc < 0
-               ? rc
-               : keep(folder, path, text, len, xd_folder_new_mode(folder), err);
+    if (rc < 0)
+        return rc;
+    how.rights = xd_file_rights_of(folder, path);
+    if (!how.rights.is_known)
+        how.rights = xd_folder_new_rights(folder);
+    rc = replace(folder, path, xd_span(text, len), &how, err);
+    xd_file_close(folder);
+    return rc;
 }

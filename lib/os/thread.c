@@ -8,13 +8,15 @@
 #include <unistd.h>
 #include <xdownload/error.h>
 
-/* Libcurl with TLS and a name look-up needs a quarter of this, but glibc takes
- * the thread-local storage of the whole program out of it, most of 1 MiB with
- * gcc's ThreadSanitizer; the system's own 8 MiB would be for each depot. */
+#include "os/exit.h"
+
+/* libcurl with TLS and name resolution needs a quarter of this.  glibc puts the
+ * program's thread-local storage on the stack as well: most of 1 MiB with
+ * ThreadSanitizer.  The default of 8 MiB would be reserved for every depot. */
 #define STACK_BYTES ((size_t)2048 * 1024)
 
-/* Where a condition cannot be given a clock, as on macOS, it has the system's,
- * to which each deadline is converted. */
+/* Without clock selection (macOS) conditions use the wall clock, and deadlines
+ * are converted to it. */
 #if defined _POSIX_CLOCK_SELECTION && _POSIX_CLOCK_SELECTION > 0 && \
     !defined XD_FLOOR
 #define HAS_CLOCK_SELECTION 1
@@ -22,19 +24,20 @@
 #define HAS_CLOCK_SELECTION 0
 #endif
 
-/* time_t may have 32 bits, and a deadline be further away. */
+/* Largest value of time_t, which may have only 32 bits. */
 #define LAST_SECOND \
     (sizeof(time_t) > 4 ? (xd_usec)INT64_MAX : (xd_usec)INT32_MAX)
 
-/* For calls that fail only if the library misused them: to go on without a
- * lock would spoil the data. */
+/* Aborts after an error that only misuse can cause.  Continuing without a lock
+ * would corrupt data. */
 static void must(int rc)
 {
     if (rc != 0)
         abort();
 }
 
-/* Error checking costs little and turns a deadlock into an abort(). */
+/* Uses the errorcheck type, which costs little and turns a deadlock into an
+ * abort(). */
 int xd_mutex_init(struct xd_mutex *m)
 {
     pthread_mutexattr_t attr;
@@ -98,7 +101,7 @@ void xd_cond_wait(struct xd_cond *c, struct xd_mutex *m)
     must(pthread_cond_wait(&c->c, &m->m));
 }
 
-/* The moment as conditions count it. */
+/* Converts to the clock that conditions use. */
 static struct timespec deadline(xd_usec until)
 {
 #if !HAS_CLOCK_SELECTION
@@ -139,8 +142,8 @@ static size_t stack_bytes(void)
                                                     : STACK_BYTES;
 }
 
-/* A fault is delivered to the thread that made it, blocked or not; blocked,
- * what happens is undefined. */
+/* Blocks all signals but those of synchronous faults.  If such a fault occurs
+ * while its signal is blocked, POSIX leaves the behaviour undefined. */
 static void block_signals(sigset_t *out_old)
 {
     sigset_t all;
@@ -153,7 +156,16 @@ static void block_signals(sigset_t *out_old)
     must(pthread_sigmask(SIG_SETMASK, &all, out_old));
 }
 
-int xd_thread_start(struct xd_thread *t, void *(*main)(void *), void *arg)
+static void *thread_main(void *arg)
+{
+    struct xd_thread *t = arg;
+
+    (void)t->main(t->arg);
+    xd_exit_leave_thread(t);
+    return NULL;
+}
+
+static int create(struct xd_thread *t)
 {
     pthread_attr_t attr;
     sigset_t old;
@@ -164,14 +176,41 @@ int xd_thread_start(struct xd_thread *t, void *(*main)(void *), void *arg)
     rc = pthread_attr_setstacksize(&attr, stack_bytes());
     if (rc == 0) {
         block_signals(&old); /* the new thread inherits the mask */
-        rc = pthread_create(&t->t, &attr, main, arg);
+        rc = pthread_create(&t->t, &attr, thread_main, t);
         must(pthread_sigmask(SIG_SETMASK, &old, NULL));
     }
     must(pthread_attr_destroy(&attr));
     return rc == 0 ? 0 : XD_E_NOMEM;
 }
 
+static int start(struct xd_thread *t, void *(*main)(void *), void *arg,
+                 bool is_background)
+{
+    int rc;
+
+    t->main = main;
+    t->arg = arg;
+    t->is_background = is_background;
+    if (!xd_exit_add_thread(t))
+        return XD_E_NOMEM;
+    rc = create(t);
+    if (rc < 0)
+        xd_exit_remove_thread(t);
+    return rc;
+}
+
+int xd_thread_start(struct xd_thread *t, void *(*main)(void *), void *arg)
+{
+    return start(t, main, arg, false);
+}
+
+int xd_thread_start_background(struct xd_thread *t, void *(*main)(void *),
+                               void *arg)
+{
+    return start(t, main, arg, true);
+}
+
 void xd_thread_join(struct xd_thread *t)
 {
-    must(pthread_join(t->t, NULL));
+    xd_exit_join_thread(t);
 }

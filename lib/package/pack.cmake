@@ -62,7 +62,9 @@ xd_package(DEVELOPMENT libxdownload-dev libdevel
   "fetch a file from several servers at once (development files)"
   "${needs_library}libcurl4-openssl-dev | libcurl4-gnutls-dev, libxml2-dev, \
 libssl-dev, libisal-dev, pkg-config")
-set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS mpv)
+# For `trace`; and gnuplot for `bench --plot`, which few use.
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS python3)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "gnuplot, mpv")
 
 # dpkg updates ld.so's cache by a trigger.  Scripts that are named, and not
 # there, keep cpack from making its own.

@@ -18,8 +18,9 @@ int xd_audit_new(struct xd_audit **out, struct xd_manifest *m, size_t file,
     int rc;
 
     *out = NULL;
-    if (what)
-        xd_copy_in(&asked, sizeof asked, what);
+    if (what &&
+        xd_copy_in(&asked, sizeof asked, what, "xd_audit_options", err) < 0)
+        return XD_E_INVAL;
     xd_options_init(&defaults);
     rc = xd_audit_begin(&a, m, file, asked.is_full, 0, NULL, o ? o : &defaults,
                         err);
@@ -42,7 +43,8 @@ static size_t count_usable(const struct xd_audit *a)
     return n;
 }
 
-/* How many losses of shards the stripe bears that bears the fewest. */
+/* Returns how many more shards the stripe with the fewest good shards can
+ * lose. */
 static int count_losses(const struct xd_audit *a)
 {
     int least = INT_MAX;
@@ -56,7 +58,9 @@ static int count_losses(const struct xd_audit *a)
     return least == INT_MAX ? 0 : least;
 }
 
-/* What decides on bytes: of several hashes, that of the pieces. */
+/* Returns the algorithm of the hashes that the replicas are compared with, or
+ * NULL if there are no hashes.  Prefers piece hashes to hashes of extents and
+ * of the file. */
 static const char *algorithm_of(const struct xd_audit *a)
 {
     if (a->piece_algorithm)
@@ -92,7 +96,8 @@ void xd_audit_get(const struct xd_audit *a, struct xd_audit_sum *out)
     xd_copy_out(out, &sum, sizeof sum);
 }
 
-/* The bytes of the file that its replicas are to hold, each once. */
+/* Counts the bytes of the file that the replicas of a depot cover.  Overlapping
+ * bytes count once. */
 static int count_held(const struct xd_audit *a, size_t depot, uint64_t *out)
 {
     struct xd_rangeset held;
@@ -144,7 +149,7 @@ int xd_audit_depot(const struct xd_audit *a, size_t i,
     return 0;
 }
 
-/* NULL: there is no such. */
+/* Returns NULL if a number is out of range. */
 static const struct xd_audit_replica *find(const struct xd_audit *a,
                                            size_t extent, size_t replica)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an audit looks at: replicas of the file, and of parity, and their depots. */
+/* Collects the replicas of the file and of its parity, and their depots. */
 #include <stdlib.h>
 #include <string.h>
 #include <xdownload/checksums.h>
@@ -11,8 +11,8 @@
 #include "publish/audit_run.h"
 #include "transfer/registry.h"
 
-/* Whether the options leave it out: its verdict's reason, in r->error.  Errors:
- * NOMEM. */
+/* Returns whether the options exclude the replica; the reason is in r->error.
+ * Errors: NOMEM. */
 static int leave_out(const struct xd_audit *a, struct xd_audit_replica *r)
 {
     const struct xd_choice choice = xd_options_choice(&a->options);
@@ -34,7 +34,7 @@ static int leave_out(const struct xd_audit *a, struct xd_audit_replica *r)
     return r->error ? 0 : XD_E_NOMEM;
 }
 
-/* One more, of an extent that is there. */
+/* Adds a replica of an existing extent. */
 static int add_replica(struct xd_audit *a, const struct xd_audit_replica *row)
 {
     struct xd_audit_replica *r = &a->replicas[a->n++];
@@ -63,7 +63,7 @@ static int take_replica(struct xd_audit *a, size_t extent, size_t place)
     return add_replica(a, &r);
 }
 
-/* The next shard of parity: an extent behind all that are there. */
+/* Adds a parity shard as an extent after all extents of the file. */
 static int take_shard(struct xd_audit *a, size_t stripe,
                       const struct xd_model_shard *shard)
 {
@@ -96,14 +96,15 @@ static int take_shard(struct xd_audit *a, size_t stripe,
     return rc;
 }
 
-/* Errors: NOMEM; INVAL: they are too long to be numbered. */
+/* Adds all parity shards with a replica.  Errors: NOMEM; INVAL if the shards
+ * exceed 64-bit offsets. */
 static int take_stripes(struct xd_audit *a)
 {
     const struct xd_model_rare *rare = a->model->rare;
     int rc = 0;
 
     a->n_stripes = rare->n_stripes;
-    a->parity_end = a->size; /* which is known where there are stripes */
+    a->parity_end = a->size; /* a file with stripes has a known size */
     for (size_t i = 0; rc == 0 && i < rare->n_stripes; i++) {
         const struct xd_model_stripe *s = &rare->stripes[i];
 
@@ -119,7 +120,7 @@ static int take_stripes(struct xd_audit *a)
     return rc;
 }
 
-/* How many shards of parity have a replica. */
+/* Returns the number of parity shards with a replica. */
 static size_t count_shards(const struct xd_model_rare *rare)
 {
     size_t n = 0;
@@ -166,7 +167,7 @@ static int by_depot(const void *x, const void *y)
     return c != 0 ? c : (a > b) - (a < b);
 }
 
-/* Number the depots as they come in the manifest. */
+/* Numbers the depots in the order of the manifest. */
 static int take_depots(struct xd_audit *a)
 {
     struct xd_audit_replica **sorted = xd_alloc(a->n + 1, sizeof *sorted);
@@ -179,7 +180,7 @@ static int take_depots(struct xd_audit *a)
     for (size_t i = 0; i < a->n; i++)
         sorted[i] = &a->replicas[i];
     qsort(sorted, a->n, sizeof *sorted, by_depot);
-    /* The first replica of each depot, in the place of all. */
+    /* all replicas of a depot have the index of its first replica */
     for (size_t i = 0; i < a->n; i++) {
         size_t own = (size_t)(sorted[i] - a->replicas);
 
@@ -211,7 +212,7 @@ fail:
     return XD_E_NOMEM;
 }
 
-/* The strongest hash of the file that can be computed. */
+/* Chooses the strongest supported hash of the whole file. */
 static void take_hash(struct xd_audit *a, const char *whole_with)
 {
     const struct xd_model_file *f = a->model;

@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "engine/trust/places.h"
 
-/* What is being made: cells, extent by extent. */
+/* The state while the cells are computed, extent by extent. */
 struct making {
     struct xd_audit_cells *cells;
     const struct xd_audit_plan *plan;
     uint64_t cell_bytes;
-    size_t n_made, most; /* each as often as it is in an extent */
+    /* Number of cells so far, and the limit on that number.  A cell counts once
+     * for each extent that contains it. */
+    size_t n_made, most;
 };
 
 static int by_place(const void *a, const void *b)
@@ -38,8 +40,8 @@ static void drop_doubles(struct xd_audit_cells *c)
     c->n = kept;
 }
 
-/* Some extents have the same cells: before the list grows those that are in it
- * twice leave it, so that it is at most twice as long as there are cells. */
+/* Several extents may share cells.  Before the list grows, duplicates are
+ * removed, so it is at most twice as long as necessary. */
 static int make_room(struct xd_audit_cells *c)
 {
     struct xd_audit_cell *list;
@@ -101,7 +103,7 @@ static int find_cuts(struct xd_audit_cells *c, uint64_t size,
     return 0;
 }
 
-/* The first place behind `byte` where an extent begins or ends. */
+/* Returns the first begin or end of an extent after `byte`. */
 static uint64_t next_cut(const struct xd_audit_cells *c, uint64_t byte)
 {
     size_t i = xd_count_up_to(byte, c->cuts, c->n_cuts, sizeof *c->cuts, 0);
@@ -120,7 +122,7 @@ static struct xd_range piece_at(const struct xd_audit_plan *p, uint64_t piece)
 
 /* ---- every byte ---- */
 
-/* The cell of an extent that begins at `byte`. */
+/* Returns the cell of an extent that begins at `byte`. */
 static struct xd_audit_cell cell_from(const struct making *m, uint64_t byte,
                                       uint64_t end)
 {
@@ -166,8 +168,8 @@ static size_t samples_of_pieces(const struct xd_audit_plan *p)
                                    : (size_t)most;
 }
 
-/* The pieces within `at` at both of its ends, and some between.  *out_n is how
- * many there are. */
+/* Samples the first and the last piece inside `at`, and some pieces between
+ * them.  *out_n is the number of sampled pieces. */
 static int sample_pieces(struct making *m, struct xd_range at, size_t *out_n)
 {
     const struct xd_audit_plan *p = m->plan;
@@ -195,7 +197,8 @@ static int sample_pieces(struct making *m, struct xd_range at, size_t *out_n)
     return rc;
 }
 
-/* Of an extent that others cut into many parts, both ends of each have to do. */
+/* Returns the number of samples in each part of the file.  If extents cut the
+ * file into many parts, a sample at both ends of each part is enough. */
 static size_t samples_of_part(const struct xd_audit_cells *c)
 {
     return c->n_cuts_of_file <= XD_AUDIT_PARTS_FEW ? XD_AUDIT_SAMPLES : 2;
@@ -213,14 +216,14 @@ static int sample_part(struct making *m, struct xd_range part)
     return rc;
 }
 
-/* The place of a cut that is there. */
+/* Returns the index of an existing cut. */
 static size_t find_cut(const struct xd_audit_cells *c, uint64_t byte)
 {
     return xd_count_up_to(byte, c->cuts, c->n_cuts, sizeof *c->cuts, 0) - 1;
 }
 
-/* The same places for each extent that holds them; of very many parts every
- * second, or third. */
+/* Samples the same positions for all extents that contain them.  If there are
+ * very many parts, samples only some parts, evenly spaced. */
 static int sample_bytes(struct making *m, struct xd_range at)
 {
     const struct xd_audit_cells *c = m->cells;
@@ -244,7 +247,7 @@ static int make(struct making *m, struct xd_range at)
     return rc == 0 && n_pieces == 0 ? sample_bytes(m, at) : rc;
 }
 
-/* ---- which extent has which ---- */
+/* ---- cells of each extent ---- */
 
 static int add_index(struct making *m, size_t i)
 {
@@ -263,7 +266,7 @@ static int add_index(struct making *m, size_t i)
     return 0;
 }
 
-/* How many cells begin before `byte`. */
+/* Returns how many cells begin before `byte`. */
 static size_t count_before(const struct xd_audit_cells *c, uint64_t byte)
 {
     return byte == 0 ? 0
@@ -271,7 +274,8 @@ static size_t count_before(const struct xd_audit_cells *c, uint64_t byte)
                                       offsetof(struct xd_audit_cell, at.begin));
 }
 
-/* Samples: the cells within the extent; of very many every second, or third. */
+/* Chooses the cells inside the extent as samples.  If there are very many
+ * cells, chooses only some of them, evenly spaced. */
 static int find_within(struct making *m, struct xd_range at)
 {
     struct xd_audit_cells *c = m->cells;
@@ -289,7 +293,8 @@ static int find_within(struct making *m, struct xd_range at)
     return rc;
 }
 
-/* Every byte: the same cells that it was cut into. */
+/* Finds all cells into which the extent was divided, because a full audit reads
+ * all of them. */
 static int find_cover(struct making *m, struct xd_range at)
 {
     struct xd_audit_cells *c = m->cells;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a file is looked at by an audit: cells, each of which is hashed by
- * itself.
+ * Divides a file into the cells that an audit reads and hashes.
  *
  *     pieces    |----0----|----1----|----2----|
  *     extents   |=====a=======)==========b====|
  *     cells     |----0----|-x-|--y--|----2----|
  *
- * A piece of which the manifest has a hash is a cell of each extent that holds
- * all of it.  Other bytes are cut where an extent begins or ends, so that the
- * replicas of all extents can be compared cell by cell.  Of samples there are a
- * few cells in each extent; of every byte there are as many as cover it.
+ * A piece with a hash in the manifest is a cell of each extent that contains
+ * all of it.  Other bytes are cut at the begin and end of each extent, so that
+ * all replicas can be compared cell by cell.  A sampling audit uses a few cells
+ * of each extent, a full audit as many cells as cover the extent.
  *
- * What lies behind the file, where there are no pieces, may be extents too
+ * Extents may also be after the end of the file, where there are no pieces
  * (audit_run.h).
  *
  * Pure.
@@ -26,71 +25,76 @@
 
 #include "base/range.h"
 
-/* Of a sample where there are no pieces. */
+/* Length in bytes of a sample where there are no pieces. */
 #define XD_AUDIT_SAMPLE_BYTES ((uint64_t)64 << 10)
 
-/* So many samples in an extent, or in each part of it that others share, unless
- * its pieces are so long that fewer come to XD_AUDIT_SAMPLED. */
+/* Number of samples in an extent.  If extents overlap, each part between two
+ * extent borders gets this number.  If pieces are long, the number is lower, so
+ * that all samples together have at most XD_AUDIT_SAMPLED bytes. */
 #define XD_AUDIT_SAMPLES 8
 #define XD_AUDIT_SAMPLED ((uint64_t)16 << 20)
 
-/* So many beginnings and ends of extents leave so few parts that each has all of
- * these samples. */
+/* If extents begin and end at no more than this number of positions, each part
+ * of the file gets XD_AUDIT_SAMPLES samples.  Otherwise each part gets two. */
 #define XD_AUDIT_PARTS_FEW 8
 
-/* Of a cell without a hash, when every byte is looked at: a mebibyte, or as much
- * as keeps the digests of a file below a megabyte for each replica. */
+/* Shortest cell without a hash in a full audit, in bytes, and the largest
+ * number of such cells in a file.  With this number of cells, the digests of a
+ * replica take about 1 MB. */
 #define XD_AUDIT_CELL_LEAST ((uint64_t)1 << 20)
 #define XD_AUDIT_CELLS_MOST 16384u
 
-/* Of samples an extent has no more, however others cut it. */
+/* Largest number of samples in an extent, even if overlapping extents divide it
+ * into many parts. */
 #define XD_AUDIT_WITHIN_MOST 256
 
-/* Cells of all extents together, each as often as it is in one: 128 MiB of
- * indices.  Extents of a mebibyte are a file of 16 TiB. */
+/* Largest number of cells of all extents.  A cell counts once for each extent
+ * that contains it.  The indices then take 128 MiB.  With extents of 1 MiB, the
+ * limit allows a file of 16 TiB. */
 #define XD_AUDIT_INDICES_MOST ((size_t)1 << 24)
 
 #define XD_AUDIT_NO_PIECE UINT64_MAX
 
 struct xd_audit_cell {
     struct xd_range at; /* bytes of the file */
-    uint64_t piece;     /* its number; or XD_AUDIT_NO_PIECE */
+    uint64_t piece;     /* number of the piece, or XD_AUDIT_NO_PIECE */
 };
 
-/* The cells of one extent: indices into the list, ascending. */
+/* The cells of an extent, as ascending indices into the list of cells. */
 struct xd_audit_extent {
-    struct xd_range at; /* set by the caller */
-    size_t first, n;    /* in `indices` */
+    struct xd_range at; /* range of the extent; set by the caller */
+    size_t first, n;    /* first index and number of indices, in `indices` */
 };
 
 struct xd_audit_cells {
-    struct xd_audit_cell *list; /* by their beginning, then their end */
+    struct xd_audit_cell *list; /* sorted by begin, then by end */
     size_t n, capacity;
     size_t *indices;
     size_t n_indices, indices_capacity;
-    uint64_t *cuts; /* where an extent begins or ends, ascending */
+    uint64_t *cuts; /* positions at which extents begin or end, ascending */
     size_t n_cuts, n_cuts_of_file;
 };
 
 struct xd_audit_plan {
-    uint64_t size;        /* of the file */
-    uint64_t piece_bytes; /* 0: there are no hashes of pieces */
-    uint64_t cell_bytes;  /* of cells without a hash; 0: as is best */
-    size_t cells_most;    /* of all extents; 0: XD_AUDIT_INDICES_MOST */
-    bool is_full;         /* every byte; else samples */
+    uint64_t size;        /* bytes of the file */
+    uint64_t piece_bytes; /* length of a piece; 0: no hashes of pieces */
+    uint64_t cell_bytes;  /* length of a cell without a hash; 0: chosen here */
+    size_t cells_most; /* largest number of cells; 0: XD_AUDIT_INDICES_MOST */
+    bool is_full;      /* true: all bytes; false: samples */
 };
 
 /*
- * Ownership: whatever it returns, release with xd_audit_cells_fini().
- * Errors:    NOMEM; INVAL: the extents overlap in so many ways that there would be
- *            more than `cells_most`.
+ * Computes the cells of the extents.
+ * Ownership: call xd_audit_cells_fini() whatever it returns.
+ * Errors:    NOMEM; INVAL if the extents overlap in too many ways, so that more
+ *            than `cells_most` cells would be needed.
  */
 int xd_audit_cells_init(struct xd_audit_cells *c,
                         const struct xd_audit_plan *plan,
                         struct xd_audit_extent *extents, size_t n);
 void xd_audit_cells_fini(struct xd_audit_cells *c);
 
-/* The k-th cell of an extent. */
+/* Returns the k-th cell of an extent. */
 static inline const struct xd_audit_cell *xd_audit_cell_of(
     const struct xd_audit_cells *c, const struct xd_audit_extent *e, size_t k)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes of a replica is hashed, cell by cell, and as a whole. */
+/* Hashes the bytes read from each replica, cell by cell and as a whole. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,8 +13,8 @@ static const struct xd_audit_extent *extent_of(const struct xd_audit *a,
     return &a->extents[r->extent];
 }
 
-/* The algorithm by which all bytes of a replica together are hashed, NULL: none;
- * *out_hex is the hash that they should have, or NULL. */
+/* Returns the algorithm for a hash of the whole replica, or NULL if only its
+ * cells are hashed.  *out_hex is the expected hash, or NULL. */
 static const char *whole_of(const struct xd_audit *a,
                             const struct xd_audit_replica *r,
                             const char **out_hex)
@@ -35,8 +35,8 @@ static const char *whole_of(const struct xd_audit *a,
     return is_file ? a->whole_with : NULL;
 }
 
-/* Only of what is read, for a manifest may name any number of replicas; and
- * digests only where there is no hash. */
+/* Allocates memory only for replicas that are read, because a manifest may name
+ * any number of them.  Digests are only stored for cells without a hash. */
 static int make_room(const struct xd_audit *a, struct xd_audit_shown *s)
 {
     const struct xd_audit_extent *e = s->extent;
@@ -56,7 +56,7 @@ static int make_room(const struct xd_audit *a, struct xd_audit_shown *s)
     return s->states ? 0 : XD_E_NOMEM;
 }
 
-/* Errors: NOMEM. */
+/* Prepares the hashers of a replica for this read.  Errors: NOMEM. */
 static int begin_read(struct xd_audit *a, struct xd_audit_replica *r,
                       const struct xd_audit_read *q)
 {
@@ -80,8 +80,9 @@ static int begin_read(struct xd_audit *a, struct xd_audit_replica *r,
 
 #define FTP_NOT_LOGGED_IN 530
 
-/* "You may not", which is no word about what is there.  S3 says 400 of a session that
- * has expired, and of a wrong region. */
+/* Returns whether the response means "forbidden".  Such a response does not
+ * show whether the content is good.  S3 answers 400 for an expired session and
+ * for a wrong region. */
 static bool denies(const struct xd_url *url, const struct xd_outcome *outcome)
 {
     const int status = outcome->error.http_status;
@@ -92,7 +93,7 @@ static bool denies(const struct xd_url *url, const struct xd_outcome *outcome)
            (status == 400 && xd_url_is_presigned(url));
 }
 
-/* The first failure of a replica is kept. */
+/* Records the failure, unless the replica has failed before. */
 static void note_failure(struct xd_audit *a, struct xd_audit_replica *r,
                          const struct xd_outcome *outcome)
 {
@@ -153,7 +154,8 @@ static void end_cell(const struct xd_audit *a, struct xd_audit_replica *r,
         expected && strcmp(expected, hex) == 0 ? XD_CELL_RIGHT : XD_CELL_WRONG;
 }
 
-/* The first bytes of what came that lie in the cell.  Returns how many. */
+/* Hashes the first received bytes that belong to the cell.  Returns their
+ * number. */
 static size_t add_to_cell(struct xd_audit *a, struct xd_audit_replica *r,
                           const unsigned char *data, size_t len)
 {
@@ -184,7 +186,7 @@ static int on_bytes(void *user, const struct xd_audit_read *q, const void *data,
     struct xd_audit_replica *r = &a->replicas[q->replica];
     const unsigned char *at = data;
 
-    if (q->n_cells == 0) /* only the head was wanted */
+    if (q->n_cells == 0) /* only the header was requested */
         return 0;
     r->bytes_read += len;
     if (r->whole)
@@ -200,7 +202,7 @@ static int on_bytes(void *user, const struct xd_audit_read *q, const void *data,
     return 0;
 }
 
-/* ---- ends ---- */
+/* ---- end of a read ---- */
 
 static void end_whole(const struct xd_audit *a, struct xd_audit_replica *r)
 {
@@ -221,7 +223,7 @@ static void end_right(const struct xd_audit *a, struct xd_audit_replica *r,
     bool has_all = r->cell == q->first_cell + q->n_cells;
 
     if (q->n_cells > 0 && !has_all)
-        r->facts.differs_in_size = true; /* the object ended before */
+        r->facts.differs_in_size = true; /* the object ended too early */
     else if (q->n_cells > 0 && r->whole)
         end_whole(a, r);
 }

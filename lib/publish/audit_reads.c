@@ -16,41 +16,44 @@
 
 typedef unsigned long long ull;
 
-/* Depots at a time, as in a download. */
+/* Largest number of depots read at a time, as in a download. */
 #define MAX_SLOTS 16u
 
-/* No poll is without a bound, even if nothing is due. */
+/* Longest time of one poll, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
 
-/* People look at a number no more often. */
+/* Interval of progress reports. */
 #define REPORT_EVERY XD_SECOND
 
-/* A depot that has never answered is asked so often. */
+/* Number of attempts with a depot that has never answered. */
 #define STRANGER_ATTEMPTS 2u
 
-/* One that has, but of which so many reads in a row have failed, is not asked for
- * more: one alone may fail for want of that object. */
+/* A depot that has answered before is given up after this many failed reads in
+ * a row.  A single read may fail because its object is missing. */
 #define FAILED_MOST 2u
 
 struct run {
     struct xd_audit_read *list;
     size_t n, n_ended;
     struct xd_audit_line *lines;
-    size_t n_lines, n_done; /* of the first of them nothing is left to read */
+    size_t n_lines, n_done; /* all lines before n_done have no reads left */
     const struct xd_audit_handler *handler;
-    uint64_t bytes, bytes_done; /* that are to come; that came, or will not */
-    bool is_stale;   /* a slot or a depot has become free since the last look */
-    xd_usec look_at; /* when a read that waits may go on */
+    /* number of bytes expected, and of bytes received or given up */
+    uint64_t bytes, bytes_done;
+    /* a slot or a depot has become free since the last call of start_ready() */
+    bool is_stale;
+    xd_usec look_at; /* time at which a waiting read may start */
     xd_usec report_at;
-    bool is_over; /* max-time */
+    bool is_over; /* true if the time of the option max-time has elapsed */
 };
 
-/* A read is given up of which so few bytes came in this time, and its depot with
- * it: to read a file so would take days. */
+/* A read that delivers fewer bytes than this within TRICKLE_TIME is given up,
+ * and its depot too.  At that rate, a whole file would take days. */
 #define TRICKLE_BYTES ((uint64_t)10 << 10)
 #define TRICKLE_TIME (10 * XD_SECOND)
 
-/* It outlives the call that made it, where a request takes long to go away. */
+/* The struct may outlive the call that made it, if a request takes long to
+ * end. */
 struct xd_audit_reads {
     /* Constant after new(). */
     struct xd_options options;
@@ -63,9 +66,9 @@ struct xd_audit_reads {
     bool has_budget;
     struct xd_cancel_hook hook, cleanup;
 
-    /* The run's thread's own. */
+    /* Owned by the thread of the run. */
     struct run *run;
-    size_t *slots; /* the read in each, or XD_NO_READ */
+    size_t *slots; /* the read in each slot, or XD_NO_READ */
 
     /* Atomic: set by any thread. */
     atomic_bool is_canceled;
@@ -83,7 +86,7 @@ static struct xd_audit_line *line_of(const struct run *run,
     return &run->lines[r->depot];
 }
 
-/* ---- what the runner reports ---- */
+/* ---- callbacks of the runner ---- */
 
 static void note_answer(struct xd_audit_line *line, xd_usec after)
 {
@@ -91,8 +94,8 @@ static void note_answer(struct xd_audit_line *line, xd_usec after)
     line->answered_after = xd_earlier(line->answered_after, after);
 }
 
-/* When a depot answers with less than the range, the runner asks for the rest: a
- * head comes again, within one attempt. */
+/* The runner may call this several times in an attempt: if a depot sends only a
+ * part of the range, the runner requests the rest and gets another header. */
 static int on_head(void *user, unsigned slot, const struct xd_head *head)
 {
     const struct xd_audit_reads *a = user;
@@ -117,7 +120,8 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     struct xd_audit_read *r = read_of(a, slot);
 
     r->received += len;
-    /* Of less, it would be asked for the rest without an end. */
+    /* Without this condition, a depot that sends only a few bytes per request
+     * would get requests forever. */
     if (r->received >= TRICKLE_BYTES ||
         r->received >= r->request.length - r->received)
         r->failures = 0;
@@ -137,7 +141,7 @@ static void end_read(struct run *run, struct xd_audit_read *r,
     run->handler->end(run->handler->user, r, outcome);
 }
 
-/* What came need not come again. */
+/* Makes the next attempt continue after the bytes already received. */
 static void go_on(struct xd_audit_read *r)
 {
     r->request.offset += r->received;
@@ -149,7 +153,8 @@ static void go_on(struct xd_audit_read *r)
     r->received = 0;
 }
 
-/* A depot without ranges may send the whole object. */
+/* Returns whether to read the whole object because the depot does not support
+ * ranges. */
 static bool can_read_whole(const struct xd_audit_read *r,
                            const struct xd_outcome *outcome)
 {
@@ -171,11 +176,11 @@ static bool tries_again(const struct xd_audit_reads *a, struct xd_audit_read *r,
         most = STRANGER_ATTEMPTS;
     if (!xd_verdict_may_pass(outcome->verdict) || ++r->failures >= most)
         return false;
-    r->retry_at = xd_now() + xd_runner_pause(outcome, r->failures);
+    r->retry_at = xd_now() + outcome->retry_after;
     return true;
 }
 
-/* A depot that cannot be reached cannot for all else that it would be asked. */
+/* Ends all reads of a depot that cannot be reached. */
 static void end_all(struct run *run, struct xd_audit_line *line,
                     const struct xd_outcome *outcome)
 {
@@ -187,7 +192,35 @@ static void end_all(struct run *run, struct xd_audit_line *line,
     }
 }
 
-/* Of what was given up. */
+/* Ends all reads of an object that did not exist for two reads in a row. */
+static void end_same_object(struct run *run, struct xd_audit_line *line,
+                            const struct xd_audit_read *read,
+                            const struct xd_outcome *outcome)
+{
+    const struct xd_url *url = read->request.url;
+    size_t *next = &line->first;
+
+    if (outcome->verdict != XD_VERDICT_GONE) {
+        line->gone = NULL;
+        return;
+    }
+    if (!line->gone || xd_url_compare(line->gone, url) != 0) {
+        line->gone = url;
+        return;
+    }
+    while (*next != XD_NO_READ) {
+        struct xd_audit_read *r = &run->list[*next];
+
+        if (xd_url_compare(r->request.url, url) != 0) {
+            next = &r->next;
+            continue;
+        }
+        *next = r->next;
+        end_read(run, r, outcome);
+    }
+}
+
+/* Returns the outcome of a read that was given up. */
 static struct xd_outcome too_slow(const struct xd_audit_read *r)
 {
     struct xd_outcome outcome = {.verdict = XD_VERDICT_STOPPED,
@@ -229,6 +262,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         return;
     line->first = r->next;
     end_read(run, r, outcome);
+    end_same_object(run, line, r, outcome);
     if (xd_verdict_may_pass(outcome->verdict))
         line->n_failed++;
     else if (!r->is_given_up)
@@ -238,7 +272,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         end_all(run, line, outcome);
 }
 
-/* ---- asking ---- */
+/* ---- starting reads ---- */
 
 static unsigned free_slot(const struct xd_audit_reads *a)
 {
@@ -264,12 +298,14 @@ static void start(struct xd_audit_reads *a, struct xd_audit_line *line,
     if (r->request.length > 0 &&
         xd_runner_start(a->runner, slot, &r->request, &outcome.error) == 0)
         return;
-    if (r->request.length == 0) /* all had come before it broke off */
+    /* the depot had sent the whole range before the connection broke */
+    if (r->request.length == 0)
         outcome.verdict = XD_VERDICT_OK;
     on_end(a, slot, &outcome);
 }
 
-/* Start what may be asked now.  Later reads of a depot wait for the first. */
+/* Starts all reads that may start now.  Each depot has one read in progress at
+ * a time. */
 static void start_ready(struct xd_audit_reads *a, xd_usec now)
 {
     struct run *run = a->run;
@@ -284,7 +320,7 @@ static void start_ready(struct xd_audit_reads *a, xd_usec now)
         unsigned slot = free_slot(a);
 
         if (slot == a->n_slots)
-            return; /* until one becomes free */
+            return; /* no slot is free */
         if (line->is_busy || line->first == XD_NO_READ)
             continue;
         if (run->list[line->first].retry_at > now)
@@ -295,10 +331,10 @@ static void start_ready(struct xd_audit_reads *a, xd_usec now)
     }
 }
 
-/* ---- depots that trickle ---- */
+/* ---- depots that are too slow ---- */
 
-/* Whether a read that has begun is to be given up.  *out_at is when it is to be
- * looked at again. */
+/* Returns whether to give up a read in progress.  *out_at is when to check
+ * again. */
 static bool trickles(const struct xd_audit_reads *a, unsigned slot, xd_usec now,
                      xd_usec *out_at)
 {
@@ -316,7 +352,7 @@ static bool trickles(const struct xd_audit_reads *a, unsigned slot, xd_usec now,
     return false;
 }
 
-/* Returns when it is to be done again. */
+/* Returns when to call it again. */
 static xd_usec stop_trickling(struct xd_audit_reads *a, xd_usec now)
 {
     xd_usec next = XD_NEVER, at;
@@ -368,7 +404,7 @@ static void *reads_main(void *arg)
         if (run->is_stale || now >= run->look_at)
             start_ready(a, now);
         if (run->is_stale)
-            continue; /* some have ended at once */
+            continue; /* some reads ended at once, so slots are free again */
         next = xd_earlier(now + LONGEST_POLL, run->look_at);
         next = xd_earlier(next, xd_earlier(a->until, run->report_at));
         next = xd_earlier(next, stop_trickling(a, now));
@@ -378,12 +414,13 @@ static void *reads_main(void *arg)
     return NULL;
 }
 
-/* The reads of each depot, in their order. */
+/* Queues the reads of each depot in order. */
 static void line_up(struct run *run)
 {
     for (size_t i = 0; i < run->n_lines; i++) {
         run->lines[i].first = XD_NO_READ;
         run->lines[i].is_busy = false;
+        run->lines[i].gone = NULL;
     }
     for (size_t i = run->n; i-- > 0;) {
         struct xd_audit_read *r = &run->list[i];
@@ -395,7 +432,7 @@ static void line_up(struct run *run)
     }
 }
 
-/* Those of depots that an earlier run has found dead. */
+/* Ends the reads of depots that an earlier run has found dead. */
 static void end_dead(struct run *run)
 {
     struct xd_outcome outcome = {.verdict = XD_VERDICT_AGAIN,
@@ -427,7 +464,8 @@ int xd_audit_reads_run(struct xd_audit_reads *a, struct xd_audit_read *list,
     a->run = &run;
     line_up(&run);
     end_dead(&run);
-    /* A thread of its own has no SIGPIPE, which a TLS write may raise. */
+    /* SIGPIPE, which a TLS write may raise, is blocked in a thread of its
+     * own. */
     if (xd_thread_start(&thread, reads_main, a) < 0)
         rc = xd_fail_nomem(err);
     else
@@ -436,12 +474,13 @@ int xd_audit_reads_run(struct xd_audit_reads *a, struct xd_audit_read *list,
     for (size_t i = 0; i < n; i++)
         xd_free(list[i].validator);
     if (rc == 0 && run.is_over)
-        rc = xd_fail(err, XD_E_TIMEOUT,
-                     "the depots were not read in the time allowed (max-time)");
+        rc = xd_fail(
+            err, XD_E_TIMEOUT,
+            "the depots were not read in the time allowed (--max-time)");
     return rc;
 }
 
-/* ---- life ---- */
+/* ---- creating and releasing ---- */
 
 static void release(void *user)
 {
@@ -471,6 +510,7 @@ static int open_runner(struct xd_audit_reads *a, struct xd_error *err)
     const struct xd_options *o = &a->options;
     struct xd_runner_config config = {.n_slots = a->n_slots,
                                       .silence = o->silence,
+                                      .patience = o->patience,
                                       .net = &o->net,
                                       .asks_for_rest = true};
     int rc;
@@ -485,7 +525,8 @@ static int open_runner(struct xd_audit_reads *a, struct xd_error *err)
         .user = a, .head = on_head, .bytes = on_bytes, .end = on_end};
     if (rc == 0)
         rc = xd_runner_new(&a->runner, &config, &a->handler, err);
-    /* So that what is wrong with the options is reported before all else. */
+    /* Opens the kinds of transport now, so that errors in the options are
+     * reported first. */
     for (size_t i = r->n; rc == 0 && i-- > 0;)
         rc = xd_runner_open(a->runner, &r->kinds[i], err);
     return rc;

@@ -9,7 +9,7 @@
 
 #define NO_DEPOT SIZE_MAX
 
-/* Bytes that one depot alone has, or NO_DEPOT. */
+/* A run of bytes that only this depot has, or that no depot has (NO_DEPOT). */
 struct run {
     struct xd_range at;
     size_t depot;
@@ -18,21 +18,23 @@ struct run {
 struct finding {
     const struct xd_audit_held *held;
     struct xd_audit_risk *out;
-    struct run *runs; /* in order, none empty */
+    struct run *runs; /* runs in ascending order; none is empty */
     size_t n_runs, capacity;
-    size_t next;   /* all before it end before the bytes that are looked at */
-    size_t parity; /* likewise, of the stripe */
-    /* Of each depot: how many shards of the stripe are lost with it, and the last
-     * shard that was counted for it. */
+    /* index of the first run that may reach the bytes being examined */
+    size_t next;
+    /* index of the next parity shard to count */
+    size_t parity;
+    /* For each depot: number of shards of the stripe that are lost with it, and
+     * the last shard counted for it. */
     size_t *losses, *counted;
-    size_t shard;    /* that is counted, of all stripes; from 1 on */
-    size_t *touched; /* depots whose losses are not 0 */
+    size_t shard;    /* serial number of the shard being counted, from 1 */
+    size_t *touched; /* numbers of the depots whose `losses` are not 0 */
     size_t n_touched;
 };
 
-/* ---- what few depots have ---- */
+/* ---- bytes that no depot or one depot has ---- */
 
-/* A holding begins, or ends. */
+/* The begin or end of a holding. */
 struct edge {
     uint64_t at;
     size_t depot;
@@ -46,11 +48,14 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Depots that hold the bytes where the sweep is. */
+/* The depots that hold the bytes at the current position of the sweep. */
 struct sweep {
-    size_t *counts; /* of each depot: its holdings there */
+    /* for each depot: number of holdings at this position */
+    size_t *counts;
     size_t n_holders;
-    size_t sum; /* of their numbers: that of one that is alone */
+    /* sum of the numbers of these depots; if there is only one depot, its
+     * number */
+    size_t sum;
 };
 
 static void pass(struct sweep *s, const struct edge *e)
@@ -119,9 +124,9 @@ static int find_runs(struct finding *f)
     return rc;
 }
 
-/* ---- which shards are there ---- */
+/* ---- which shards exist ---- */
 
-/* The shard that is counted is lost with this depot. */
+/* Notes that the shard being counted would be lost with this depot. */
 static void count(struct finding *f, size_t depot)
 {
     if (f->counted[depot] == f->shard)
@@ -144,7 +149,8 @@ static struct xd_range data_of(const struct xd_audit_stripe *s, unsigned shard)
                           s->offset + begin + s->shard_bytes});
 }
 
-/* From f->next on, which is moved up to them, those that lie in `at`. */
+/* Returns the number of runs inside `at`, and moves f->next to the first of
+ * these runs. */
 static size_t runs_in(struct finding *f, struct xd_range at)
 {
     size_t n = 0;
@@ -169,7 +175,8 @@ static bool look_at_data(struct finding *f, struct xd_range at)
     return true;
 }
 
-/* All that is held of the next shard of parity, which two depots may have. */
+/* Counts the holdings of the next parity shard, which several depots may
+ * have. */
 static void look_at_parity(struct finding *f, struct xd_audit_stripe *s)
 {
     const struct xd_audit_held *h = f->held;
@@ -208,9 +215,9 @@ static void find_shards(struct finding *f, size_t stripe)
     f->next = first;
 }
 
-/* ---- what becomes of the bytes ---- */
+/* ---- results ---- */
 
-/* How many shards are left at least without any one depot. */
+/* Returns the number of shards that remain if the worst depot is lost. */
 static size_t least_left(const struct finding *f,
                          const struct xd_audit_stripe *s)
 {
@@ -239,7 +246,8 @@ static int place(struct finding *f, const struct xd_audit_stripe *s,
     return rc;
 }
 
-/* `s` is the stripe of these bytes, or NULL. */
+/* Assigns the bytes to the sets of the result.  `s` is the stripe of these
+ * bytes, or NULL. */
 static int place_all(struct finding *f, const struct xd_audit_stripe *s,
                      struct xd_range at)
 {

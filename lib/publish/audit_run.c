@@ -9,10 +9,11 @@
 #include "os/clock.h"
 #include "transfer/registry.h"
 
-/* Of an object of unknown size: two bytes show whether its depot sends ranges. */
+/* For an object of unknown size: two bytes show whether its depot supports
+ * ranges. */
 #define LOOK_BYTES 2
 
-/* ---- how long it lives ---- */
+/* ---- expiry of IBP allocations ---- */
 
 static void take_probed(const struct xd_audit *a, struct xd_audit_replica *r,
                         const struct xd_probed *p)
@@ -62,7 +63,7 @@ static int probe(struct xd_audit *a, struct xd_error *err)
     return 0;
 }
 
-/* ---- how long the file is ---- */
+/* ---- size of the file ---- */
 
 static bool is_to_be_read(const struct xd_audit_replica *r)
 {
@@ -94,7 +95,8 @@ static int run_reads(struct xd_audit *a, struct xd_audit_reads *reads,
     return rc == 0 && a->has_no_memory ? xd_fail_nomem(err) : rc;
 }
 
-/* The size that more than half of the depots state that state one. */
+/* Finds the size on which more than half of the depots agree.  Depots that
+ * state no size are ignored. */
 static int find_size(struct xd_audit *a)
 {
     struct xd_copy *list = xd_alloc(a->n + 1, sizeof *list);
@@ -128,7 +130,8 @@ static int find_size(struct xd_audit *a)
     return 0;
 }
 
-/* All replicas are whole copies. */
+/* Asks the depots for the size of the file.  Called if all replicas are whole
+ * copies. */
 static int look(struct xd_audit *a, struct xd_audit_reads *reads,
                 struct xd_error *err)
 {
@@ -159,7 +162,7 @@ static int look(struct xd_audit *a, struct xd_audit_reads *reads,
     return rc;
 }
 
-/* ---- their bytes ---- */
+/* ---- the bytes of the replicas ---- */
 
 static int plan_cells(struct xd_audit *a, struct xd_error *err)
 {
@@ -185,10 +188,10 @@ static int plan_cells(struct xd_audit *a, struct xd_error *err)
     return rc < 0 ? xd_fail_nomem(err) : 0;
 }
 
-/* The reads of one replica: cells that touch are one. */
+/* The reads of a replica; adjacent cells are read together. */
 struct planning {
     struct xd_audit *audit;
-    struct xd_audit_read *list; /* NULL: they are only counted */
+    struct xd_audit_read *list; /* NULL: only count the reads */
     size_t n;
 };
 
@@ -212,8 +215,8 @@ static void add_read(struct planning *p, size_t replica, struct xd_range at,
     p->n++;
 }
 
-/* What begins an object may come without a range: its last byte shows whether
- * the depot sends any. */
+/* The beginning of an object may be sent without a range.  Reading the last
+ * byte shows whether the depot supports ranges. */
 static void add_look(struct planning *p, size_t replica)
 {
     const struct xd_audit_replica *r = &p->audit->replicas[replica];
@@ -283,7 +286,8 @@ int xd_audit_run(struct xd_audit *a, struct xd_error *err)
 
     if (rc < 0)
         return rc;
-    if (a->options.max_time > 0) /* of which the probes have had their part */
+    /* xd_probe_new() has used up some of the time */
+    if (a->options.max_time > 0)
         a->options.max_time -=
             xd_earlier(xd_now() - began, a->options.max_time - 1);
     if (a->n > 0) {

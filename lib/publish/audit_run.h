@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An audit while it runs, and what it has found.
+ * An audit in progress and its results.
  *
- *     1  IBP depots are asked how long what they hold lives
- *     2  a file of unknown size: each replica is asked for its size, and that of
- *        most depots holds
- *     3  the cells of each replica are read and hashed
+ *     1  ask IBP depots how long their allocations live
+ *     2  if the size of the file is unknown, ask each replica; the size that
+ *        most depots state is used
+ *     3  read and hash the cells of each replica
  *     4  votes, verdicts, sums (audit_sum.c)
  */
 #ifndef XD_PUBLISH_AUDIT_RUN_H
@@ -24,28 +24,29 @@
 
 struct xd_audit_replica {
     /* Constant. */
-    const struct xd_url *url; /* the manifest's */
+    const struct xd_url *url; /* owned by the manifest */
     size_t extent, depot;
-    uint64_t object_offset, object_size; /* as the manifest has them */
+    /* in bytes, as stated in the manifest */
+    uint64_t object_offset, object_size;
     const struct xd_framing *framing;
     enum xd_reach reach;
     bool is_left_out;
 
-    /* What answers say. */
+    /* Values from the responses. */
     uint64_t stated_size;
     char *validator;
     int64_t modified;
     struct xd_audit_facts facts;
-    uint64_t expires_at; /* seconds since 1970, or 0 */
-    char *error;         /* of its first failure; or NULL */
-    char *reason;        /* for its verdict; or NULL */
+    uint64_t expires_at; /* expiry time in seconds since 1970, or 0 */
+    char *error;         /* message of the first failed read, or NULL */
+    char *reason;        /* reason of the verdict, or NULL */
     enum xd_audit_verdict verdict;
 
-    /* Its bytes. */
-    const struct xd_audit_read *reading; /* in progress; or NULL */
+    /* The bytes read so far. */
+    const struct xd_audit_read *reading; /* the read in progress, or NULL */
     struct xd_audit_shown shown;
-    uint64_t pos; /* the byte of the file that comes next */
-    size_t cell;  /* in which it lies: its number in the extent */
+    uint64_t pos; /* offset in the file of the next byte */
+    size_t cell;  /* index, within the extent, of the cell at `pos` */
     struct xd_hasher *hasher, *whole;
     bool is_whole_read;
     char whole_hex[XD_HASH_HEX_MAX + 1];
@@ -53,17 +54,18 @@ struct xd_audit_replica {
     struct xd_rangeset wrong;
 };
 
-/* A shard of parity of which the manifest names a replica: an extent, too. */
+/* A parity shard with a replica in the manifest.  It is treated like an
+ * extent. */
 struct xd_audit_shard {
     size_t stripe;
     unsigned number;
     const char *sha256;
-    size_t first_replica, n_replicas; /* of all */
+    size_t first_replica, n_replicas; /* indices into all replicas */
 };
 
 struct xd_audit_depot {
     char *name;
-    const struct xd_url *url; /* of its first replica */
+    const struct xd_url *url; /* URL of its first replica */
     double bytes_per_s;
 };
 
@@ -75,29 +77,36 @@ struct xd_audit {
     struct xd_options options;
     bool is_full;
     uint64_t cell_bytes; /* as in struct xd_audit_plan */
-    uint64_t (*choose_cell_bytes)(uint64_t size); /* if that is 0; or NULL */
-    const char *whole_with; /* the algorithm by which whole replicas are hashed;
-                               NULL: they are not */
-    const char *whole_hex;  /* the file's own; or NULL */
-    struct xd_audit_replica *replicas; /* of the file, then of parity */
+    /* chooses the cell length if cell_bytes is 0; or NULL */
+    uint64_t (*choose_cell_bytes)(uint64_t size);
+    /* algorithm for hashes of whole replicas; NULL: do not compute them */
+    const char *whole_with;
+    const char *whole_hex; /* hash of the file from the manifest, or NULL */
+    /* first the replicas of the file, then the replicas of parity */
+    struct xd_audit_replica *replicas;
     size_t n, n_of_file;
-    struct xd_audit_extent *extents; /* likewise: shards lie behind the file */
+    /* extents in the same order; shards are placed after the end of the file */
+    struct xd_audit_extent *extents;
     size_t n_extents, n_extents_of_file;
-    struct xd_audit_shard *shards; /* of the extents behind the file */
+    /* the parity shards, which are extents after the end of the file */
+    struct xd_audit_shard *shards;
     size_t n_shards;
-    uint64_t parity_end;             /* of the last of them */
-    struct xd_audit_stripe *stripes; /* of the model */
+    uint64_t parity_end;             /* position after the last shard */
+    struct xd_audit_stripe *stripes; /* from the model */
     size_t n_stripes;
     struct xd_audit_depot *depots;
-    struct xd_audit_line *lines; /* of each depot */
+    struct xd_audit_line *lines; /* one entry for each depot */
     size_t n_depots;
 
-    /* Known once the size is. */
+    /* bytes of the file; XD_SIZE_UNKNOWN until the manifest or most depots
+     * state it */
     uint64_t size;
     struct xd_audit_cells cells;
-    const char *piece_algorithm; /* NULL: there are no pieces to compare with */
+    /* algorithm of the piece hashes; NULL: the manifest has no piece hashes to
+     * use */
+    const char *piece_algorithm;
 
-    bool has_no_memory; /* in a callback */
+    bool has_no_memory; /* set in callbacks */
     bool is_line_down;
     struct xd_audit_risk risk;
     struct xd_rangeset scattered; /* see xd_audit_scattered() */
@@ -109,15 +118,16 @@ static inline bool xd_audit_is_parity(const struct xd_audit *a,
     return r->extent >= a->n_extents_of_file;
 }
 
-/* Of what a replica has, and of places in it: what lies before its shard, if it is of
- * parity. */
+/* Returns the offset of the replica's shard if it is parity, otherwise 0.
+ * Subtract it from positions in the replica's extent. */
 static inline uint64_t xd_audit_base(const struct xd_audit *a,
                                      const struct xd_audit_replica *r)
 {
     return xd_audit_is_parity(a, r) ? a->extents[r->extent].at.begin : 0;
 }
 
-/* The hash of all that a replica has, if the manifest has one of just that. */
+/* Returns the SHA-256 that the manifest has for exactly the bytes of this
+ * replica, or NULL. */
 static inline const char *xd_audit_sha256(const struct xd_audit *a,
                                           const struct xd_audit_replica *r)
 {
@@ -126,29 +136,35 @@ static inline const char *xd_audit_sha256(const struct xd_audit *a,
                : xd_model_sha256(a->model, r->extent);
 }
 
-/* An audit of which nothing is read yet; `cell_bytes` 0 is as is best, and
- * `whole_with` a hash that is wanted of each whole replica, or NULL.
- * Ownership: *out is the caller's, to release with xd_audit_free().
- * Errors:    INVAL, NOMEM. */
+/*
+ * Prepares an audit without reading anything.  If `cell_bytes` is 0, it chooses
+ * the length of cells.  `whole_with` is the algorithm for a hash of each whole
+ * replica, or NULL for no such hashes.
+ * Ownership: *out is the caller's; release it with xd_audit_free().
+ * Errors:    INVAL, NOMEM.
+ */
 int xd_audit_begin(struct xd_audit **out, struct xd_manifest *m, size_t file,
                    bool is_full, uint64_t cell_bytes, const char *whole_with,
                    const struct xd_options *o, struct xd_error *err);
 
-/* What was found of a replica, for a caller; 0, or INVAL for NULL. */
+/* Copies the results for a replica to *out.  Returns 0, or INVAL if `r` is
+ * NULL. */
 int xd_audit_copy_row(const struct xd_audit *a,
                       const struct xd_audit_replica *r, struct xd_audited *out);
 
-/* The i-th run of a set, without the `base` before it; 0, or INVAL past the last. */
+/* Reports range number `i` of a set, with `base` subtracted from both ends.
+ * Returns 0, or INVAL past the last range. */
 int xd_audit_run_of(const struct xd_rangeset *s, size_t i, uint64_t base,
                     uint64_t *out_begin, uint64_t *out_end);
 
-/* Read, and conclude.  Blocks and errors: as xd_audit_new(). */
+/* Reads everything and computes the results.  Blocks and errors: like
+ * xd_audit_new(). */
 int xd_audit_run(struct xd_audit *a, struct xd_error *err);
 
-/* From what was read: votes, verdicts, sums.  Errors: NOMEM. */
+/* Computes votes, verdicts and sums from what was read.  Errors: NOMEM. */
 int xd_audit_conclude(struct xd_audit *a);
 
-/* The handler that hashes what comes; its user is the audit. */
+/* Handler that hashes the bytes read.  Its `user` is the audit. */
 extern const struct xd_audit_handler xd_audit_hashing;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found of shards. */
+/* Returns the results for parity shards. */
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "publish/audit_run.h"
@@ -27,8 +27,8 @@ bool xd_audit_shard_is_good(const struct xd_audit *a, size_t stripe,
            a->stripes[stripe].is_good[shard];
 }
 
-/* They stand in the order of the stripes, and of their numbers; NULL: there is no
- * such. */
+/* Shards are sorted by stripe, then by number.  Returns NULL if the shard has
+ * no replica. */
 static const struct xd_audit_shard *find_shard(const struct xd_audit *a,
                                                size_t stripe, size_t number)
 {

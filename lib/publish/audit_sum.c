@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what was read to verdicts, reasons and sums. */
+/* Computes verdicts, reasons and sums from what was read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static int vote(struct xd_audit *a)
         return XD_E_NOMEM;
     for (size_t i = 0; i < a->n; i++) {
         if (a->replicas[i].shown.states)
-            shown[n++] = a->replicas[i].shown; /* which points to the states */
+            /* this copy and the replica point to the same cell states */
+            shown[n++] = a->replicas[i].shown;
     }
     rc = xd_audit_vote(&a->cells, shown, n);
     xd_free(shown);
@@ -56,8 +57,8 @@ static int count(const struct xd_audit *a, struct xd_audit_replica *r)
     return xd_audit_bytes_in(&a->cells, &r->shown, XD_CELL_WRONG, &r->wrong);
 }
 
-/* The time of modification on which all of the file agree that are right; 0: they do
- * not. */
+/* Returns the modification time on which all correct replicas of the file
+ * agree, or 0. */
 static int64_t common_time(const struct xd_audit *a)
 {
     int64_t time = 0;
@@ -84,7 +85,7 @@ static double rate_of(const struct xd_audit *a, size_t depot)
                : 0;
 }
 
-/* Of each depot its rate.  Returns the median, 0 if there is none. */
+/* Computes the rate of each depot.  Returns the median, or 0. */
 static double measure(struct xd_audit *a)
 {
     double *list = xd_alloc(a->n_depots + 1, sizeof *list), median;
@@ -115,8 +116,10 @@ static void complete_facts(const struct xd_audit *a, struct xd_audit_replica *r,
     f->median_bytes_per_s = median;
 }
 
-/* Whether nothing at all has answered, and no depot is to blame: one alone may not
- * exist, unless there is no way out of this machine. */
+/* Returns whether the connection of this machine is probably down: no depot has
+ * answered, although there are several.  With a single depot, the depot itself
+ * may be down, so it also checks whether this machine has a route to the
+ * Internet. */
 static bool line_is_down(const struct xd_audit *a)
 {
     const struct xd_audit_replica *first = NULL;
@@ -169,7 +172,7 @@ static void explain_slow(struct xd_text *t, const struct xd_audit_replica *r)
                      f->bytes_per_s / 1024, f->median_bytes_per_s / 1024);
 }
 
-/* The URL of a private copy is signed with the keys of its owner. */
+/* Only a URL that is signed with the owner's keys can read a private copy. */
 static void explain_denied(struct xd_text *t, const struct xd_audit_replica *r)
 {
     xd_text_addf(t, "%s: access is denied%s", r->error ? r->error : "its depot",
@@ -234,10 +237,10 @@ static int judge(const struct xd_audit *a, struct xd_audit_replica *r)
     return t.failed ? XD_E_NOMEM : 0;
 }
 
-/* ---- what is at risk ---- */
+/* ---- bytes at risk ---- */
 
 struct holdings {
-    struct xd_audit_holding *list; /* NULL: they are only counted */
+    struct xd_audit_holding *list; /* NULL: only count the holdings */
     size_t n;
 };
 
@@ -248,8 +251,8 @@ static void add_holding(struct holdings *h, struct xd_range at, size_t depot)
     h->n++;
 }
 
-/* Of a replica every byte of which was read, and of which some are wrong, or in
- * dispute, the others are good. */
+/* Adds the right bytes of a replica that was read in full and has some wrong or
+ * disputed bytes. */
 static void add_right(struct holdings *h, const struct xd_audit *a,
                       const struct xd_audit_replica *r)
 {
@@ -275,7 +278,8 @@ static void find_holdings(struct holdings *h, const struct xd_audit *a)
     }
 }
 
-/* Shards are good as a whole.  They stand in the order of the stripes. */
+/* Collects the parity shards with a usable replica, sorted by stripe.  A shard
+ * with any wrong byte does not count. */
 static size_t find_parity(struct xd_audit_parity *list,
                           const struct xd_audit *a)
 {
@@ -302,8 +306,9 @@ static int remove_all(struct xd_rangeset *from, const struct xd_rangeset *s)
     return rc;
 }
 
-/* What is left of the file without what is good as a whole, what only parity gives back,
- * and what is lost. */
+/* Finds the bytes whose only good copies are in replicas that are wrong
+ * elsewhere.  These are the bytes without a usable replica that are not lost
+ * and do not depend on parity. */
 static int find_scattered(struct xd_audit *a)
 {
     struct xd_rangeset *s = &a->scattered;

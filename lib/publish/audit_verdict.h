@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is to be thought of a replica, from what was found of it.
+ * Derives the verdict about a replica from the facts found.
  *
  * Pure.
  */
@@ -14,56 +14,70 @@
 
 #include "base/time.h"
 
-/* The first answer of a usable depot comes sooner: seven round trips, with two
- * for TLS, to the other side of the world and a server that has to wake a disk. */
+/* A usable depot gives its first answer within this time: seven round trips to
+ * the other side of the world, two of them for TLS, and a disk that has to spin
+ * up. */
 #define XD_AUDIT_ANSWER_MOST (2 * XD_SECOND)
 
-/* A depot is slow that delivers less than this part of the median of all; what a
- * depot delivers varies by less from minute to minute. */
+/* A depot is slow if it delivers less than 1/4 of the median rate of all
+ * depots.  The rate of one depot varies less than that from minute to
+ * minute. */
 #define XD_AUDIT_SLOW_PART 4
 
-/* What took less time to receive is not slow, whatever its rate. */
+/* A depot whose transfers took less time than this is not slow, whatever its
+ * rate. */
 #define XD_AUDIT_SLOW_TIME (XD_SECOND / 2)
 
-/* Of fewer bytes there is no rate. */
+/* Number of bytes that must have been received before a rate is computed. */
 #define XD_AUDIT_RATE_BYTES ((uint64_t)32 << 10)
 
-/* Of what took less, a rate is taken as if it had: it lay in buffers. */
+/* Shorter transfer times are rounded up to this one, because the bytes may have
+ * come from buffers. */
 #define XD_AUDIT_RATE_TIME (50 * XD_MS)
 
-/* Of a replica. */
+/* The facts about a replica. */
 struct xd_audit_facts {
-    bool is_left_out; /* as the options have it */
+    bool is_left_out; /* excluded by the options */
     bool has_answered;
-    bool is_refused; /* by its depot, which has not got it */
-    bool is_expired; /* its depot says so, or refuses it, and the manifest has
-                           it so */
-    bool differs_in_size; /* its object has another size, or holds too little */
-    bool is_disputed; /* of the sizes that depots state none is that of most */
-    bool has_changed; /* while it was read */
-    bool is_older;    /* its time of modification is before that of the others,
-                           which agree */
+    bool is_refused; /* the depot says that the object does not exist */
+    /* The depot says that the object has expired.  Or the depot refuses access,
+     * and the expiry time in the manifest has passed. */
+    bool is_expired;
+    bool differs_in_size; /* its object has another size, or is too short */
+    bool is_disputed;     /* depots state different sizes, without a majority */
+    bool has_changed;     /* the object changed during the audit */
+    /* the replica was modified before all other replicas, whose modification
+     * times agree */
+    bool is_older;
     bool has_no_ranges;
-    bool has_failed; /* something of it could not be read, ranges apart, */
-    bool is_denied;  /* for want of rights alone */
-    bool
-        is_unanswered; /* by its depot, to the last: it, or the line, is silent */
-    bool is_line_down;                    /* so it is with all depots */
-    uint64_t bytes_wrong, bytes_disputed; /* of what was read */
-    /* Of its depot. */
-    xd_usec answered_after;    /* XD_NEVER: it is not known */
-    xd_usec received_in;       /* for how long bytes came */
-    double bytes_per_s;        /* 0: none came, or a limit held them back */
-    double median_bytes_per_s; /* of all depots from which bytes came; or 0 */
+    /* a read failed for any reason other than missing support of ranges */
+    bool has_failed;
+    bool is_denied; /* has_failed, but all failures are "permission denied" */
+    /* the depot never answered: either the depot or the connection of this
+     * machine is down */
+    bool is_unanswered;
+    /* no depot answers, so the connection of this machine is down */
+    bool is_line_down;
+    /* number of bytes read that are wrong, and that are disputed */
+    uint64_t bytes_wrong, bytes_disputed;
+    /* The depot of the replica. */
+    /* shortest time to a first byte; XD_NEVER: unknown */
+    xd_usec answered_after;
+    xd_usec received_in; /* total time in which bytes were received */
+    /* rate of the depot; 0 if it sent no bytes, or if a rate limit slowed it
+     * down */
+    double bytes_per_s;
+    /* median rate of all depots that delivered bytes, or 0 */
+    double median_bytes_per_s;
 };
 
 enum xd_audit_verdict xd_audit_judge(const struct xd_audit_facts *f);
 
-/* Bytes per second; 0: they are too few to tell. */
+/* Returns bytes per second; 0 if there are too few bytes for a rate. */
 double xd_audit_rate(uint64_t bytes, xd_usec time);
 
-/* The median of the `n` numbers that are not 0, the higher one of two, which are
- * sorted for it; 0 if there is none. */
+/* Returns the median of the numbers that are not 0, or 0 if all are 0.  Of two
+ * middle numbers it returns the higher one.  Sorts the list. */
 double xd_audit_median(double *list, size_t n);
 
 #endif

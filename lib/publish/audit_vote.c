@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "engine/trust/copies_vote.h"
 
-/* A replica's digest of a cell. */
+/* The digest of a cell from one replica. */
 struct ballot {
-    size_t cell, k; /* its number among all, and in the extent */
+    size_t cell, k; /* indices among all cells and in the extent */
     struct xd_audit_shown *shown;
 };
 
@@ -34,7 +34,8 @@ static int by_cell(const void *a, const void *b)
     return (x->shown > y->shown) - (x->shown < y->shown);
 }
 
-/* All that is READ, or was and is proved now. */
+/* Collects the READ cells of all replicas.  Returns their number.  `list` may
+ * be NULL to count them only. */
 static size_t collect(struct ballot *list, const struct xd_audit_cells *cells,
                       struct xd_audit_shown *shown, size_t n)
 {
@@ -55,7 +56,7 @@ static size_t collect(struct ballot *list, const struct xd_audit_cells *cells,
     return n_ballots;
 }
 
-/* A replica that is proved has this digest of the cell; NULL: none is. */
+/* Returns the digest of the cell from a proved replica, or NULL. */
 static const char *proved_digest(const struct ballot *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -65,8 +66,8 @@ static const char *proved_digest(const struct ballot *list, size_t n)
     return NULL;
 }
 
-/* The digest that most depots have, more than all others together; NULL: there is
- * no such.  *out_alone: no two depots can be compared. */
+/* Returns the digest of a majority of the depots, or NULL.  *out_alone is true
+ * if fewer than two depots have a digest to compare. */
 static const char *digest_of_most(const struct ballot *list, size_t n,
                                   struct xd_copy *copies, bool *out_alone)
 {
@@ -88,7 +89,7 @@ static const char *digest_of_most(const struct ballot *list, size_t n,
     return vote.is_decided ? copies[vote.file].samples[0] : NULL;
 }
 
-/* Decide on one cell. */
+/* Sets the state of one cell in all replicas that were read. */
 static void count(const struct ballot *list, size_t n, struct xd_copy *copies)
 {
     const char *right = proved_digest(list, n);
@@ -107,7 +108,9 @@ static void count(const struct ballot *list, size_t n, struct xd_copy *copies)
     }
 }
 
-/* Which of its cells are wrong is not known, but some are. */
+/* Marks cells of a replica that as a whole does not match its hash.  Some of
+ * its bytes are wrong.  If no cell is known to be wrong, all cells without a
+ * hash count as wrong. */
 static void refute(const struct xd_audit_cells *cells, struct xd_audit_shown *s)
 {
     const struct xd_audit_extent *e = s->extent;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the replicas of an audit have shown of each cell, and which of them is
- * right.
+ * Decides which replicas of an audit are right, cell by cell.
  *
- *     cell with a hash      it decides
- *     cell without          replica 0: 1f..  \ most depots have that: right
+ *     cell with a hash      the hash decides
+ *     cell without          replica 0: 1f..  \ most depots agree: right
  *                           replica 1: 1f..  /
  *                           replica 2: 07..    wrong
- *                           replica 0: 1f..  one against one: in dispute
+ *                           replica 0: 1f..  one against one: disputed
  *                           replica 1: 07..
- *                           replica 0: 1f..  alone: it shows nothing
+ *                           replica 0: 1f..  alone: unknown
  *
- * A replica that is proved as a whole, by the hash of its extent or of the file,
- * decides in the place of a majority.
+ * A replica that matches the hash of its whole extent or of the file overrules
+ * the majority.
  *
  * Pure.
  */
@@ -28,33 +27,36 @@
 
 enum xd_cell_state {
     XD_CELL_UNREAD,
-    XD_CELL_READ, /* its digest is there, and nothing to compare it with */
+    XD_CELL_READ, /* hashed, but not compared yet */
     XD_CELL_RIGHT,
     XD_CELL_WRONG,
-    XD_CELL_DISPUTED /* the replicas differ, and nothing decides */
+    XD_CELL_DISPUTED /* the replicas differ, without a hash or a majority */
 };
 
-#define XD_AUDIT_HEX 64 /* of SHA-256, which what is compared has */
+/* hex digits of SHA-256, which is used for comparisons */
+#define XD_AUDIT_HEX 64
 
-/* What one replica has shown of the cells of its extent. */
+/* The results of one replica, for the cells of its extent. */
 struct xd_audit_shown {
-    const struct xd_url *url; /* depots have one vote each */
+    const struct xd_url *url; /* URL of the replica; each depot has one vote */
     const struct xd_audit_extent *extent;
-    unsigned char *states;             /* of each cell: an xd_cell_state */
-    char (*digests)[XD_AUDIT_HEX + 1]; /* of those that are READ */
-    bool is_proved;                    /* what it has READ is RIGHT */
-    bool is_refuted; /* its bytes together do not match their hash */
+    unsigned char *states;             /* an xd_cell_state for each cell */
+    char (*digests)[XD_AUDIT_HEX + 1]; /* digest of each READ cell */
+    /* the whole replica matches its hash, so its READ cells are RIGHT */
+    bool is_proved;
+    bool is_refuted; /* the whole replica does not match its hash */
 };
 
 /*
- * Decide what each READ cell is.  A refuted replica has no vote, and if
- * it has no WRONG cell, all its cells are WRONG that have no hash.
+ * Decides the state of each READ cell.  A refuted replica has no vote.  If it
+ * has no WRONG cell, all its cells without a hash are WRONG.
+ *
  * Errors: NOMEM.
  */
 int xd_audit_vote(const struct xd_audit_cells *cells,
                   struct xd_audit_shown *shown, size_t n);
 
-/* The bytes of the cells that are in this state.  Errors: NOMEM. */
+/* Adds the bytes of the cells in this state to `out`.  Errors: NOMEM. */
 int xd_audit_bytes_in(const struct xd_audit_cells *cells,
                       const struct xd_audit_shown *shown,
                       enum xd_cell_state state, struct xd_rangeset *out);

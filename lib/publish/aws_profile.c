@@ -17,7 +17,8 @@ static const struct {
     {"web_identity_token_file", XD_AWS_ELSEWHERE},
 };
 
-/* Without its end, which may be that of the text. */
+/* Returns the next line without its newline.  The last line may have no
+ * newline. */
 static struct xd_span next_line(struct xd_span *text)
 {
     struct xd_span line = xd_span(text->s, 0);
@@ -28,7 +29,8 @@ static struct xd_span next_line(struct xd_span *text)
     return line;
 }
 
-/* A '#' or ';' behind a blank begins a comment. */
+/* Returns the text before a comment.  A '#' or ';' after a blank begins a
+ * comment. */
 static struct xd_span without_comment(struct xd_span s)
 {
     for (size_t i = 1; i < s.len; i++)
@@ -45,7 +47,7 @@ static struct xd_span without_quotes(struct xd_span s)
     return s;
 }
 
-/* Whether "[...]" is the header of the profile's section. */
+/* Returns whether "[...]" is the header of the profile's section. */
 static bool is_section_of(struct xd_span line, const char *name, bool is_config)
 {
     size_t end = 0;

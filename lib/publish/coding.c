@@ -10,7 +10,8 @@
 
 #define SHARD ((uint64_t)1 << 20)
 
-#define MOST_STRIPES 1024u /* of shards of that length */
+/* largest number of stripes with the default shard length */
+#define MOST_STRIPES 1024u
 
 typedef unsigned long long ull;
 
@@ -63,9 +64,34 @@ int xd_coding_shard_bytes(uint64_t *out, struct xd_coding c, uint64_t size,
     return 0;
 }
 
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+    return divide_up(bytes, unit) * unit;
+}
+
+uint64_t xd_coding_even(struct xd_coding c, uint64_t size, uint64_t shard_bytes,
+                        uint64_t most_piece)
+{
+    const uint64_t n = divide_up(size, c.k * shard_bytes);
+    const uint64_t least = n > 0 ? divide_up(size, c.k * n) : shard_bytes;
+    const uint64_t bytes = round_up(least, divide_up(least, most_piece));
+
+    return bytes < shard_bytes ? bytes : shard_bytes;
+}
+
+/* Returns the length of a shard if `length` bytes are divided among k shards.
+ * One shard may contain all bytes. */
+static uint64_t shard_of(struct xd_coding c, uint64_t length,
+                         uint64_t piece_bytes)
+{
+    const uint64_t bytes = round_up(divide_up(length, c.k), piece_bytes);
+
+    return bytes < length ? bytes : length;
+}
+
 int xd_coding_stripes(struct xd_model_stripe **out, size_t *out_n,
                       struct xd_coding c, uint64_t size, uint64_t shard_bytes,
-                      struct xd_error *err)
+                      uint64_t piece_bytes, struct xd_error *err)
 {
     const uint64_t whole = shard_bytes * c.k, n = divide_up(size, whole);
     struct xd_model_stripe *list =
@@ -78,14 +104,14 @@ int xd_coding_stripes(struct xd_model_stripe **out, size_t *out_n,
         const uint64_t left = size - i * whole;
         const uint64_t length = left < whole ? left : whole;
 
-        list[i] =
-            (struct xd_model_stripe){.number = i,
-                                     .offset = i * whole,
-                                     .length = length,
-                                     .shard_bytes = divide_up(length, c.k),
-                                     .k = c.k,
-                                     .n = c.k + c.m,
-                                     .is_used = true};
+        list[i] = (struct xd_model_stripe){.number = i,
+                                           .offset = i * whole,
+                                           .length = length,
+                                           .shard_bytes =
+                                               shard_of(c, length, piece_bytes),
+                                           .k = c.k,
+                                           .n = c.k + c.m,
+                                           .is_used = true};
     }
     *out = list;
     *out_n = (size_t)n;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a file is cut into stripes that get parity.
+ * Divides a file into stripes with parity.
  *
  *     stripe 0              stripe 1              the last one
  *     | d0 | d1 | p2 |      | d0 | d1 | p2 |      |d0|d1|p2|
  *
- * All shards have the same length but those of the last stripe, which share what is
- * left, so that all of its hosts are used and its parity is no longer than it need
- * be.
+ * All shards have the same length, except the shards of the last stripe.  The
+ * shards of the last stripe divide the rest of the file evenly, so that the
+ * parity of the last stripe is as short as possible.  No piece spans two
+ * shards.
  *
  * Pure.
  */
@@ -20,30 +21,40 @@
 
 #include "manifest/model.h"
 
-/* Bytes of a stripe with its parity, of which a reader that lacks shards keeps two. */
+/* Largest length of a stripe with its parity, in bytes.  A reader that lacks
+ * shards keeps two stripes in memory. */
 #define XD_STRIPE_MOST ((uint64_t)32 << 20)
 
 struct xd_coding {
-    unsigned k, m; /* shards of data, and of parity; k 0: there is no parity */
+    /* number of data and parity shards; k is 0 if there is no parity */
+    unsigned k, m;
 };
 
-/* "K+M".  Errors: INVAL. */
+/* Parses "K+M".  Errors: INVAL. */
 int xd_coding_parse(struct xd_coding *out, const char *text,
                     struct xd_error *err);
 
-/* How long the shards of a file of `size` bytes are: `wanted`, or, with 0, 1 MiB,
- * more where there were more than 1024 stripes, less where the file or a stripe is
- * so small.  Errors: INVAL (a stripe of such shards is too long). */
+/* Chooses the shard length for a file of `size` bytes: `wanted`, or 1 MiB if
+ * `wanted` is 0.  The default is longer if there would be more than 1024
+ * stripes, and shorter if the file or a stripe is too small.  Errors: INVAL
+ * (the stripe would be too long). */
 int xd_coding_shard_bytes(uint64_t *out, struct xd_coding c, uint64_t size,
                           uint64_t wanted, struct xd_error *err);
 
+/* Returns the shortest shard length that gives the same number of stripes as
+ * `shard_bytes`, so that all stripes have about the same length.  It leaves
+ * room to round up to whole pieces of at most `most_piece` bytes. */
+uint64_t xd_coding_even(struct xd_coding c, uint64_t size, uint64_t shard_bytes,
+                        uint64_t most_piece);
+
 /*
- * The stripes of a file of `size` bytes, which have no shards yet.
- * Ownership: *out is the caller's, to release with xd_free().
+ * Computes the stripes of a file, without shards.  `shard_bytes` is a multiple
+ * of `piece_bytes`.
+ * Ownership: *out is the caller's; release it with xd_free().
  * Errors:    NOMEM.
  */
 int xd_coding_stripes(struct xd_model_stripe **out, size_t *out_n,
                       struct xd_coding c, uint64_t size, uint64_t shard_bytes,
-                      struct xd_error *err);
+                      uint64_t piece_bytes, struct xd_error *err);
 
 #endif

@@ -30,7 +30,8 @@ void xd_groups_fini(struct xd_groups *g)
     xd_free(g->used);
 }
 
-/* What a host has that has both. */
+/* Combines two values of xd_groups_use.shard: returns the value for a host that
+ * has objects of shard `a` and of shard `b`. */
 static unsigned both(unsigned a, unsigned b)
 {
     if (a == b)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups of shards, and which hosts have some of them: no host gets two shards of a
- * group, which is a stripe, but it may have several pieces of one.
+ * Keeps track of which hosts have shards of which group.  A group is a stripe.
+ * No host gets two shards of a group, but it may get several pieces of one
+ * shard.
  *
  *     host      0        1        2        3
  *     has       2 2      -        4        0 1
  *     may get   2        any      4        none
  *
- * A copy more of what other hosts have, or get, may be of several shards of data, and
- * lie beside any of them, but not beside parity.
+ * An extra copy of bytes that other hosts have may span several data shards.
+ * Its host may have any of these data shards too, but no parity of the group.
  *
- * Pure.  A zeroed one has no groups.
+ * Pure.  A zeroed struct has no groups.
  */
 #ifndef XD_PUBLISH_GROUPS_H
 #define XD_PUBLISH_GROUPS_H
@@ -20,40 +21,47 @@
 #include <stddef.h>
 #include <xdownload/error.h>
 
-#define XD_SHARD_NONE UINT_MAX /* one that shares a host with no other */
-#define XD_SHARD_SEVERAL (UINT_MAX - 1) /* likewise, but all is data */
+/* an object that must not share its host with any other shard */
+#define XD_SHARD_NONE UINT_MAX
+/* stands for several data shards and no parity */
+#define XD_SHARD_SEVERAL (UINT_MAX - 1)
 
 struct xd_groups_use {
-    unsigned n; /* what a host has of a group, all of which is of */
+    /* number of objects of the group at the host; all belong to `shard` */
+    unsigned n;
     unsigned shard;
-    unsigned n_more; /* copies more */
+    unsigned n_more; /* number of extra copies */
 };
 
 struct xd_groups {
-    size_t n_hosts;             /* from 0 on, some of which need not exist */
-    struct xd_groups_use *used; /* of each group at each host; owned */
+    /* hosts are numbered from 0; some numbers may be unused */
+    size_t n_hosts;
+    struct xd_groups_use *used; /* for each group and host; owned */
     size_t n, capacity;
 };
 
-/* Group number n - 1.  Errors: NOMEM. */
+/* Adds group number n - 1.  Errors: NOMEM. */
 int xd_groups_add(struct xd_groups *g, struct xd_error *err);
 void xd_groups_fini(struct xd_groups *g);
 
-/* The host has some of the shard, with XD_SHARD_NONE what keeps all away; once more if
- * it had some before.  And that no more. */
+/* use() records that the host has an object of the shard.  With XD_SHARD_NONE,
+ * the host can get no other object of the group.  unuse() removes the record of
+ * one object. */
 void xd_groups_use(struct xd_groups *g, size_t group, size_t host,
                    unsigned shard);
 void xd_groups_unuse(struct xd_groups *g, size_t group, size_t host);
 
-/* Likewise a copy more. */
+/* Like use() and unuse(), but for extra copies. */
 void xd_groups_use_more(struct xd_groups *g, size_t group, size_t host);
 void xd_groups_unuse_more(struct xd_groups *g, size_t group, size_t host);
 
-/* Whether one may lie there: it has only shards below that number, which are data. */
+/* Returns whether the host may get an extra copy: it has no shards of the group
+ * except data shards below `n_data`. */
 bool xd_groups_takes_more(const struct xd_groups *g, size_t group, size_t host,
                           unsigned n_data);
 
-/* Whether it has nothing; and whether it has some of that shard, and of no other. */
+/* is_free() returns true if the host has no objects of the group.  has()
+ * returns true if the host has objects of this shard and of no other shard. */
 bool xd_groups_is_free(const struct xd_groups *g, size_t group, size_t host);
 bool xd_groups_has(const struct xd_groups *g, size_t group, size_t host,
                    unsigned shard);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The hasher of an upload: it hashes the file from its beginning to its end, in
- * one pass for the extents, the pieces and the whole.  An extent can be sent once
- * it has passed.
- */
+/* The hasher thread of an upload.  It reads the file once and computes the
+ * hashes of extents, of pieces and of the whole file.  An extent can be sent
+ * once it is hashed. */
 #include <limits.h>
 #include <string.h>
 
@@ -12,14 +10,14 @@
 #include "base/shards.h"
 #include "publish/upload.h"
 
-#define BLOCK ((size_t)1 << 20) /* that is read and hashed at a time */
+#define BLOCK ((size_t)1 << 20) /* bytes read and hashed at a time */
 
 struct hashing {
     struct xd_upload *u;
     struct xd_hasher *whole, *piece, *extent;
-    struct xd_hasher *parity[XD_SHARDS_MAX]; /* as many as were needed */
+    struct xd_hasher *parity[XD_SHARDS_MAX]; /* created as needed */
     char *block;
-    uint64_t at; /* the next byte */
+    uint64_t at; /* offset of the next byte */
 };
 
 static void fail(struct xd_upload *u, const struct xd_error *why)
@@ -55,7 +53,8 @@ static void add(struct hashing *h, const char *data, size_t len)
     const uint64_t size = xd_origin_size(h->u->origin);
 
     xd_hasher_add(h->extent, data, len);
-    if (!h->u->makes_manifest) { /* that there is has the others */
+    /* only a new manifest needs hashes of the pieces and of the file */
+    if (!h->u->makes_manifest) {
         h->at += len;
         return;
     }
@@ -73,7 +72,7 @@ static void add(struct hashing *h, const char *data, size_t len)
     }
 }
 
-/* False: it failed, or the upload ends. */
+/* Returns false if reading failed or the upload ends. */
 static bool hash_until(struct hashing *h, uint64_t end)
 {
     struct xd_error error;
@@ -94,7 +93,8 @@ static bool hash_until(struct hashing *h, uint64_t end)
     return true;
 }
 
-/* What a manifest says of parity is of other data. */
+/* Fails the upload: the computed parity does not match its hash in the
+ * manifest, so the manifest was made for other data. */
 static void fail_parity(struct xd_upload *u, const struct xd_upload_place *p)
 {
     struct xd_error error;
@@ -108,7 +108,8 @@ static void fail_parity(struct xd_upload *u, const struct xd_upload_place *p)
     fail(u, &error);
 }
 
-/* What an earlier run has sent of it has to be what it is now. */
+/* Compares the hash with the hash from an earlier run or from the manifest.  If
+ * they differ, the file has changed, and the upload fails. */
 static bool is_as_before(struct xd_upload *u, size_t i)
 {
     struct xd_upload_place place;
@@ -138,7 +139,8 @@ static void note_ready(struct xd_upload *u, size_t n)
     xd_mutex_unlock(&u->lock);
 }
 
-/* The extents of a heal need not follow each other. */
+/* Hashes one extent.  It need not follow the extent before it, because a heal
+ * hashes only some ranges of the file. */
 static bool hash_extent(struct hashing *h, size_t i)
 {
     struct xd_upload *u = h->u;
@@ -159,7 +161,8 @@ static bool hash_extent(struct hashing *h, size_t i)
 
 /* ---- parity ---- */
 
-/* What is fetched comes best in its order; it is there then. */
+/* Reads the data of the stripe once in order, so that the downloader fetches it
+ * in order.  Later reads of the shards find the data on the disk. */
 static bool fetch_stripe(struct hashing *h, const struct xd_model_stripe *s)
 {
     struct xd_upload *u = h->u;
@@ -182,7 +185,8 @@ static bool fetch_stripe(struct hashing *h, const struct xd_model_stripe *s)
     return true;
 }
 
-/* The number of the shard in its stripe; UINT_MAX: extent `i` is none of that. */
+/* Returns the number of the shard in its stripe, or UINT_MAX if extent `i` is
+ * not one of its shards. */
 static unsigned parity_of(const struct xd_upload *u, size_t i, size_t stripe)
 {
     struct xd_upload_place place;
@@ -209,8 +213,8 @@ static int begin_hashers(struct hashing *h, size_t n, struct xd_error *err)
     return rc;
 }
 
-/* Extents from `first` on, which are `n` of the shards of parity of a stripe, in one
- * pass over its data. */
+/* Hashes `n` extents from `first` on, which are parity shards of a stripe, in
+ * one pass over its data. */
 static int hash_shards(struct hashing *h, size_t stripe, size_t first, size_t n,
                        struct xd_error *err)
 {
@@ -235,8 +239,9 @@ static int hash_shards(struct hashing *h, size_t stripe, size_t first, size_t n,
     return rc;
 }
 
-/* Extent `i`, and those of the same stripe that follow.  Returns how many these are;
- * 0: it failed, or the upload ends. */
+/* Hashes extent `i` and the extents after it that belong to the same stripe.
+ * Returns the number of hashed extents, or 0 if hashing failed or the upload
+ * ends. */
 static size_t hash_parity(struct hashing *h, size_t i, size_t stripe)
 {
     struct xd_upload *u = h->u;
@@ -263,7 +268,8 @@ static size_t hash_parity(struct hashing *h, size_t i, size_t stripe)
     return n;
 }
 
-/* Likewise. */
+/* Hashes the next extents with hash_parity() or hash_extent().  Returns the
+ * number of hashed extents, or 0. */
 static size_t hash_from(struct hashing *h, size_t i)
 {
     struct xd_upload_place place;

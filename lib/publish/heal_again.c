@@ -15,7 +15,7 @@ static struct xd_range range_of(const struct xd_model_extent *e)
     return (struct xd_range){e->offset, e->offset + e->length};
 }
 
-/* Whether it has one that is bad, and was not made by this upload. */
+/* Returns whether the extent has a bad replica that this heal has not made. */
 static bool waits(const struct xd_upload *u, const struct xd_model_extent *e)
 {
     for (size_t k = e->first_replica; k < e->first_replica + e->n_replicas; k++)
@@ -24,7 +24,9 @@ static bool waits(const struct xd_upload *u, const struct xd_model_extent *e)
     return false;
 }
 
-/* What was made of bytes of which a replica has left stands for that. */
+/* Finds the bytes whose bad replicas are still in the manifest.  The earlier
+ * run may have made copies of these bytes, but has not dropped the bad
+ * replicas. */
 static int find_waiting(struct xd_upload *u, struct xd_error *err)
 {
     struct xd_heal *h = &u->heal;
@@ -43,7 +45,8 @@ static int find_waiting(struct xd_upload *u, struct xd_error *err)
     return rc < 0 ? xd_fail_nomem(err) : 0;
 }
 
-/* Pieces that were made are extents of their own. */
+/* Each copy that an earlier run made is a separate extent, so the range of the
+ * extent is the range of the copy. */
 bool xd_heal_stands(const struct xd_upload *u, size_t i, size_t place)
 {
     const struct xd_heal *h = &u->heal;
@@ -72,7 +75,9 @@ bool xd_heal_stands_parity(const struct xd_upload *u,
     return false;
 }
 
-/* The bytes stay those of the one that it stands for. */
+/* Drops bad copies that an earlier run of this heal made.  The bad replicas
+ * that these copies were to replace are still in the manifest, so new copies
+ * are still wanted. */
 static void drop_bad(struct xd_upload *u)
 {
     struct xd_heal *h = &u->heal;

@@ -7,7 +7,7 @@
 #include "publish/make_upload.h"
 #include "publish/overlaps.h"
 
-/* Those that are to be replaced. */
+/* Returns the number of replicas that the heal has to replace. */
 static unsigned count_bad(const struct xd_heal *h,
                           const struct xd_model_extent *e)
 {
@@ -28,9 +28,9 @@ static bool gets_copies(const struct xd_heal *h, size_t i)
     return count_bad(h, &h->file->extents[i]) > 0 && !h->lost[i];
 }
 
-/* ---- how they are cut ---- */
+/* ---- how extents are cut ---- */
 
-/* Whether it is one of the extents that are made of `whole`. */
+/* Returns whether `r` is one of the extents into which `whole` is cut. */
 static bool is_cut(const struct xd_upload *u, struct xd_range r,
                    struct xd_range whole)
 {
@@ -46,7 +46,8 @@ static struct xd_range range_of_stripe(const struct xd_model_stripe *s)
     return (struct xd_range){s->offset, s->offset + s->length};
 }
 
-/* How an earlier run has cut `whole`, of which it has made `r`. */
+/* Returns how an earlier run divided `whole`, given that it made a copy of
+ * `r`. */
 static enum xd_heal_cut cut_of(const struct xd_upload *u, struct xd_range r,
                                struct xd_range whole)
 {
@@ -78,7 +79,7 @@ static bool is_made(const struct xd_heal *h, const struct xd_model_extent *e)
     return false;
 }
 
-/* Its replicas that are to be replaced. */
+/* Returns the number of parity replicas to be replaced. */
 static unsigned count_bad_parity(const struct xd_heal *h,
                                  const struct xd_model_stripe *s,
                                  const struct xd_model_shard *shard)
@@ -91,7 +92,8 @@ static unsigned count_bad_parity(const struct xd_heal *h,
     return n;
 }
 
-/* What no k shards of are left is lost with them. */
+/* Returns whether at least k shards are left, so that the lost shards can be
+ * computed. */
 static bool is_restorable(const struct xd_audit *a, size_t stripe)
 {
     struct xd_audited_stripe row = {.struct_size = sizeof row};
@@ -99,7 +101,8 @@ static bool is_restorable(const struct xd_audit *a, size_t stripe)
     return xd_audit_stripe(a, stripe, &row) == 0 && row.n_losses >= 0;
 }
 
-/* Whether a stripe that has bytes of it gets parity. */
+/* Returns whether new parity is planned for a stripe that overlaps the
+ * range. */
 static bool is_beside_parity(const struct xd_upload *u,
                              const struct xd_audit *a, struct xd_range range)
 {
@@ -117,8 +120,10 @@ static bool is_beside_parity(const struct xd_upload *u,
     return false;
 }
 
-/* What has copies of its shards is cut there again.  Of what lies in stripes that get
- * parity, too, the plan keeps copies away from that stripe by stripe. */
+/* Decides how to cut an extent into copies.  If an earlier run has made copies
+ * of its shards, it is cut at shards again.  If new parity is planned for some
+ * of its stripes, it is cut at stripes, so that the plan can keep each copy
+ * away from hosts with parity of the same bytes. */
 static void choose_cut(struct xd_upload *u, const struct xd_audit *a, size_t i,
                        const struct xd_overlaps *of)
 {
@@ -157,7 +162,7 @@ static int choose_cuts(struct xd_upload *u, const struct xd_audit *a,
 
 /* ---- extents ---- */
 
-/* Of extent `i`, so many copies. */
+/* Plans `wanted` copies of a range of extent `i`. */
 static int plan_range(struct xd_upload *u, size_t i, struct xd_range range,
                       unsigned wanted, struct xd_error *err)
 {
@@ -170,7 +175,7 @@ static int plan_range(struct xd_upload *u, size_t i, struct xd_range range,
     return rc;
 }
 
-/* Whether all of it is of one shard. */
+/* Returns whether all of the extent is inside one shard. */
 static bool is_of_shard(const struct xd_upload *u,
                         const struct xd_model_extent *e)
 {
@@ -181,7 +186,7 @@ static bool is_of_shard(const struct xd_upload *u,
                XD_SHARD_NONE;
 }
 
-/* A host that has a good copy of the extent gets no other one. */
+/* Keeps new copies of the extent away from hosts that have a good copy. */
 static void forbid_hosts(struct xd_upload *u, size_t first,
                          const struct xd_model_extent *e)
 {
@@ -208,7 +213,9 @@ static int plan_piece(struct xd_upload *u, size_t i, unsigned shard,
     return rc;
 }
 
-/* Bytes of several shards that no depot has any more do not go to one host again. */
+/* Plans one copy for each shard in the range.  No depot has these bytes any
+ * more.  Each shard goes to another host, because several shards of a stripe on
+ * one host would be lost together. */
 static int plan_pieces(struct xd_upload *u, size_t stripe, size_t i,
                        struct xd_range range, struct xd_error *err)
 {
@@ -225,7 +232,8 @@ static int plan_pieces(struct xd_upload *u, size_t stripe, size_t i,
     return rc;
 }
 
-/* A copy more of them may. */
+/* Plans extra copies of bytes that another depot has, or will get through
+ * plan_pieces().  One host may get an extra copy of several shards. */
 static int plan_more(struct xd_upload *u, size_t stripe, size_t i,
                      struct xd_range range, unsigned wanted,
                      struct xd_error *err)
@@ -241,7 +249,7 @@ static int plan_more(struct xd_upload *u, size_t stripe, size_t i,
     return rc;
 }
 
-/* What the stripe has of an extent. */
+/* Plans the copies of the part of an extent that is in the stripe. */
 static int plan_data(struct xd_upload *u, size_t stripe, size_t i,
                      struct xd_error *err)
 {
@@ -285,7 +293,8 @@ static int plan_shards(struct xd_upload *u, size_t stripe, struct xd_error *err)
     return rc;
 }
 
-/* Shards of data and parity, on hosts that have no other shard of their stripe. */
+/* Plans data and parity shards on hosts that have no other shard of their
+ * stripe. */
 static int plan_stripe(struct xd_upload *u, const struct xd_audit *a,
                        const struct xd_overlaps *of, size_t stripe,
                        struct xd_error *err)
@@ -321,8 +330,8 @@ static int plan_stripes(struct xd_upload *u, const struct xd_audit *a,
     return rc;
 }
 
-/* A store whose host has parity of its bytes gets none of an extent of several
- * shards. */
+/* Excludes stores from getting planned extents.  An extent that spans several
+ * shards must not go to a store whose host has parity of its bytes. */
 static void forbid_stores(struct xd_upload *u, size_t first)
 {
     for (size_t i = first; i < xd_plan_n_extents(u->plan); i++) {
@@ -336,7 +345,7 @@ static void forbid_stores(struct xd_upload *u, size_t first)
     }
 }
 
-/* What no stripe has of an extent. */
+/* Plans the bytes of an extent that are in no stripe. */
 static int plan_gaps(struct xd_upload *u, size_t i, struct xd_error *err)
 {
     const struct xd_upload_line *line = &u->line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a heal makes: a copy for each replica that is bad, and on which hosts it must not
- * lie. */
+/* Plans a heal: one new copy for each bad replica, and which hosts must not get
+ * that copy. */
 #ifndef XD_PUBLISH_HEAL_PLAN_H
 #define XD_PUBLISH_HEAL_PLAN_H
 
@@ -8,8 +8,8 @@
 
 struct xd_audit;
 
-/* All of it goes into the plan, and into u->heal, which knows what is bad.
- * Errors: NOMEM. */
+/* Adds the copies to the plan, and fills u->heal with the bad replicas. Errors:
+ * NOMEM. */
 int xd_heal_plan(struct xd_upload *u, const struct xd_audit *audit,
                  struct xd_error *err);
 

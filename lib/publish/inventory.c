@@ -10,26 +10,28 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "manifest/edit.h"
+#include "manifest/parity.h"
+#include "os/file.h"
 #include "os/small_file.h"
 #include "publish/inventory_journal.h"
 #include "publish/inventory_lines.h"
 #include "publish/inventory_notes.h"
 #include "publish/inventory_paths.h"
 
-/* No manifest of ours is longer: as xd_manifest_read() has it. */
+/* Longest manifest in bytes, as in xd_manifest_read(). */
 #define TEXT_MAX ((size_t)64 << 20)
 
 struct xd_inventory {
     /* Constant after open(). */
     char *path, *private_path, *journal_path;
     const char *format;
-    struct xd_manifest *there; /* or NULL */
-    bool is_private;           /* the private one is */
+    struct xd_manifest *there; /* manifest read at open(), or NULL */
+    bool is_private;           /* the private manifest exists */
     bool is_unfinished;
 
     struct xd_inventory_note note;
     bool is_anew;
-    char *name; /* of the file, if it is_anew */
+    char *name; /* name of the new file, if is_anew */
     uint64_t size;
     const char *sha256;
     const struct xd_model_pieces *pieces;
@@ -41,9 +43,9 @@ struct xd_inventory {
     const int64_t *parity_expires_at;
     const char *const *parity_reads;
     struct xd_inventory_notes notes;
-    struct xd_text changes; /* that no text has so far */
-    char written[XD_SHA256_HEX +
-                 1]; /* the hash of the last private text; or "" */
+    struct xd_text changes; /* changes since the last texts were made */
+    /* hash of the private text that was written last, or "" */
+    char written[XD_SHA256_HEX + 1];
     bool has_journal;
 };
 
@@ -74,7 +76,7 @@ static int read_note(struct xd_inventory *b, const char *note,
 
 /* ---- the manifest ---- */
 
-/* What the manifest is made of that is there; NULL: of nothing. */
+/* Returns the manifest on which the new one is based, or NULL. */
 static struct xd_manifest *base_of(const struct xd_inventory *b)
 {
     return b->is_anew ? NULL : b->there;
@@ -93,8 +95,8 @@ static int make_line(const struct xd_inventory *b, struct xd_upload_line *out,
                : xd_upload_line_init(out, size, b->stripes, b->n_stripes, err);
 }
 
-/* The manifest as it is now; without a note bytes that have no replica are a
- * failure. */
+/* Makes the manifest of the replicas that exist now.  If `note` is NULL, every
+ * byte must have a replica. */
 static int make_manifest(const struct xd_inventory *b, const char *note,
                          struct xd_manifest **out, struct xd_error *err)
 {
@@ -130,9 +132,9 @@ static int make_manifest(const struct xd_inventory *b, const char *note,
     return rc;
 }
 
-/* ---- what is there ---- */
+/* ---- reading ---- */
 
-/* *out stays NULL if the text is empty. */
+/* Parses a manifest.  *out stays NULL if the text is empty. */
 static int parse(struct xd_manifest **out, const struct xd_text *text,
                  const char *path, struct xd_error *err)
 {
@@ -152,7 +154,7 @@ static int read_public(struct xd_manifest **out, const char *path,
     return rc;
 }
 
-/* What is there is as the journal has it.  The replicas of that become the manifest's. */
+/* Applies the journal: adds its replicas to the manifest. */
 static int go_on(struct xd_inventory *b, const char *lines,
                  struct xd_error *err)
 {
@@ -236,7 +238,22 @@ static const char *hash_of(const struct xd_model_file *f, const char *algorithm)
     return NULL;
 }
 
-/* Whether nothing says that they are of different files. */
+/* Returns false if the hash of a piece differs.  Pieces of different lengths,
+ * or hashes of different algorithms, cannot be compared, so it returns true for
+ * them. */
+static bool pieces_are_alike(const struct xd_model_pieces *a,
+                             const struct xd_model_pieces *b)
+{
+    if (!a || !b || a->piece_bytes != b->piece_bytes ||
+        strcmp(a->algorithm, b->algorithm) != 0)
+        return true;
+    for (size_t i = 0; i < a->n && i < b->n; i++)
+        if (strcmp(a->hex + i * a->stride, b->hex + i * b->stride) != 0)
+            return false;
+    return true;
+}
+
+/* Returns false if the size or a hash shows that the files differ. */
 static bool are_alike(const struct xd_model_file *a,
                       const struct xd_model_file *b)
 {
@@ -248,7 +265,7 @@ static bool are_alike(const struct xd_model_file *a,
         if (hex && strcmp(hex, a->hashes[i].hex) != 0)
             return false;
     }
-    return true;
+    return pieces_are_alike(a->rare->pieces, b->rare->pieces);
 }
 
 int xd_inventory_check_public(const struct xd_inventory *b,
@@ -260,8 +277,12 @@ int xd_inventory_check_public(const struct xd_inventory *b,
     if (rc == 0 && given &&
         (given->n_files != 1 ||
          !are_alike(&given->files[0], &b->there->files[0])))
-        rc = xd_fail(err, XD_E_STATE, "%s and %s are of different files",
-                     b->path, b->private_path);
+        rc =
+            xd_fail(err, XD_E_STATE,
+                    "%s and %s are of different files: bring back the manifest "
+                    "that belongs to the private one, or move the private one "
+                    "away",
+                    b->path, b->private_path);
     xd_manifest_unref(given);
     return rc;
 }
@@ -336,7 +357,57 @@ bool xd_inventory_has_pending(const struct xd_inventory *b)
     return false;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- copying a manifest before it is replaced ---- */
+
+static bool names_objects(const struct xd_manifest *m)
+{
+    return xd_model_n_replicas(&m->files[0]) > 0 ||
+           xd_stripes_n_replicas(&m->files[0]) > 0;
+}
+
+/* Returns a path that does not exist yet, or NULL if memory runs out. */
+static char *free_path(const struct xd_inventory *b)
+{
+    static const char ending[] = ".private.xnd";
+    const size_t len = strlen(b->private_path) - strlen(ending);
+    struct xd_text t = {.s = NULL};
+
+    for (unsigned i = 1; t.len == 0 || xd_path_exists(t.s); i++) {
+        xd_text_clear(&t);
+        xd_text_addf(&t, "%.*s.replaced-%u%s", (int)len, b->private_path, i,
+                     ending);
+        if (t.failed) {
+            xd_text_fini(&t);
+            return NULL;
+        }
+    }
+    return t.s;
+}
+
+int xd_inventory_keep_replaced(const struct xd_inventory *b, char **out,
+                               struct xd_error *err)
+{
+    char *text, *path;
+    int rc;
+
+    *out = NULL;
+    if (!b->is_private || !names_objects(b->there))
+        return 0;
+    rc = xd_manifest_write_secrets(&text, b->there, 0, "exnode", NULL, err);
+    if (rc < 0)
+        return rc;
+    path = free_path(b);
+    rc = path ? xd_small_file_keep(path, text, strlen(text), err)
+              : xd_fail_nomem(err);
+    xd_manifest_text_free(text);
+    if (rc < 0)
+        xd_free(path);
+    else
+        *out = path;
+    return rc;
+}
+
+/* ---- changes ---- */
 
 int xd_inventory_begin(struct xd_inventory *b,
                        const struct xd_inventory_note *note, bool anew,
@@ -472,7 +543,8 @@ static int private_text(const struct xd_inventory *b, bool is_over, char **out,
     return rc;
 }
 
-/* That bytes have no replica yet is no failure. */
+/* Makes the text of the public manifest.  *out is NULL if some bytes have no
+ * replica yet. */
 static int public_text(const struct xd_inventory *b, char **out,
                        struct xd_error *err)
 {
@@ -541,7 +613,8 @@ static int write_private(struct xd_inventory *b, const char *text,
     return rc;
 }
 
-/* The private one at last, which says whether there is anything to go on with. */
+/* The private manifest is written last, because it says whether a later run has
+ * anything to resume. */
 int xd_inventory_write(struct xd_inventory *b, const char *private_text,
                        const char *public_text, struct xd_error *err)
 {
@@ -550,8 +623,9 @@ int xd_inventory_write(struct xd_inventory *b, const char *private_text,
 
     if (public_text)
         rc = xd_small_file_publish(b->path, public_text, strlen(public_text),
-                                   err);
-    if (rc < 0) /* what is there is noted, even so */
+                                   XD_REPLACE_FILE, err);
+    /* write the private manifest even so, because it has the note */
+    if (rc < 0)
         own = NULL;
     if (private_text)
         rc_private = write_private(b, private_text, own);

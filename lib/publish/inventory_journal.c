@@ -8,7 +8,8 @@
 #include "os/file.h"
 #include "os/small_file.h"
 
-/* More than what is added before the manifest is written again. */
+/* Largest length of a journal, in bytes.  A journal never gets this long before
+ * the manifest is written again. */
 #define JOURNAL_MAX ((size_t)64 << 20)
 
 #define FIRST "of "

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has changed in an inventory since its private manifest was written, in lines
- * that are added to a file: it grows by what is new, where the manifest would be
- * written as a whole.
+ * A file of lines with the changes of an inventory since its private manifest
+ * was written.  Appending to it costs less than writing the manifest again.
  *
- *     of SHA256     the text that the lines go on from
+ *     of SHA256     hash of the text that the lines continue
  *     ...
  *
- * A journal of another text is none, and what stands behind its last newline was cut off.
+ * A journal for another text is ignored, and so is an incomplete last line.
  */
 #ifndef XD_PUBLISH_INVENTORY_JOURNAL_H
 #define XD_PUBLISH_INVENTORY_JOURNAL_H
@@ -18,18 +17,20 @@
 #include "base/text.h"
 #include "io/hash.h"
 
-/* Add the lines of the journal at `path` to `out`, if it is one of that text.
- * Errors: IO (also: it may be another user's), NOMEM. */
+/* Appends the lines of the journal at `path` to `out`, if the journal continues
+ * the text with the hash `of`.  Errors: IO (also if another user could have
+ * written it), NOMEM. */
 int xd_inventory_journal_read(struct xd_text *out, const char *path,
                               const char of[XD_SHA256_HEX + 1],
                               struct xd_error *err);
 
-/* They are on the disk when it returns.  With `of` the journal begins: none is there.
- * Errors: IO, NOMEM. */
+/* Appends lines and syncs them to the disk.  If `of` is not NULL, this starts a
+ * new journal for the text with that hash.  No journal may exist then.  Errors:
+ * IO, NOMEM. */
 int xd_inventory_journal_append(const char *path, const char *of,
                                 const char *lines, struct xd_error *err);
 
-/* One that is not there is none.  Errors: IO. */
+/* Removes the journal.  Succeeds if there is no journal.  Errors: IO. */
 int xd_inventory_journal_remove(const char *path, struct xd_error *err);
 
 #endif

@@ -20,7 +20,7 @@ bool xd_inventory_value(struct xd_span line, const char *word,
     return true;
 }
 
-/* The next word of *rest, which is behind it then. */
+/* Returns the next word and moves *rest past it. */
 static struct xd_span next_word(struct xd_span *rest)
 {
     const char *blank = memchr(rest->s, ' ', rest->len);
@@ -32,7 +32,7 @@ static struct xd_span next_word(struct xd_span *rest)
     return word;
 }
 
-/* One of its names; false without memory. */
+/* Reads an object name.  Returns false if memory runs out. */
 static bool read_name(char **out, struct xd_span *rest)
 {
     const struct xd_span word = next_word(rest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of an inventory that name objects (inventory.h), and what they become in
- * a manifest.
+ * Parses and writes the lines of an inventory that name objects (inventory.h),
+ * and converts them to entries of a manifest.
  *
  * Pure.
  */
@@ -18,29 +18,33 @@
 
 /* An object that this upload has made. */
 struct xd_made {
-    struct xd_range range; /* of the line of the upload */
+    struct xd_range range; /* bytes of the upload line (upload_line.h) */
     struct xd_object object;
-    char sha256[65]; /* or "" */
+    char sha256[65]; /* SHA-256 of the bytes in hex, or "" */
 };
 
 struct xd_pending_object {
-    struct xd_range range; /* likewise; empty: it is to be removed */
+    /* bytes of the upload line; empty: the object must be deleted */
+    struct xd_range range;
     struct xd_object object;
-    bool was_left;
+    bool was_left; /* see xd_inventory_leave_pending() */
 };
 
-/* What managed a replica that was replaced; or "". */
+/* The object of a replica that was replaced.  `manage` is "" if the replica had
+ * no object. */
 struct xd_replaced_object {
-    struct xd_range range; /* likewise */
+    struct xd_range range; /* bytes of the upload line */
     char *manage;          /* owned */
 };
 
-/* What stands behind `word` and a blank in the line; false: another word. */
+/* Sets *out to the text after `word` and a blank.  Returns false if the line
+ * does not start with `word`. */
 bool xd_inventory_value(struct xd_span line, const char *word,
                         struct xd_span *out);
 
-/* What such a value says, and the line of it.  read() returns false where it is none,
- * or without memory; what there is of *out is then to be released as well. */
+/* read() parses the value of a line, and write() writes the line.  read()
+ * returns false if the value is malformed or memory runs out; release *out even
+ * then. */
 bool xd_made_read(struct xd_made *out, struct xd_span value);
 void xd_made_write(struct xd_text *to, const struct xd_made *m);
 bool xd_pending_read(struct xd_pending_object *out, struct xd_span value);
@@ -49,15 +53,16 @@ bool xd_replaced_read(struct xd_replaced_object *out, struct xd_span value);
 void xd_replaced_write(struct xd_text *to, struct xd_range range,
                        const char *manage);
 
-/* Objects as a manifest has them: what is in the file is a replica, what lies behind
- * it a shard.  Strings are those of `made`. */
+/* Objects as entries of a manifest: replicas for bytes of the file, shards for
+ * bytes after its end.  Strings belong to `made`. */
 struct xd_made_lists {
     struct xd_edit_replica *replicas; /* owned */
     struct xd_edit_shard *shards;     /* owned; by ascending stripe */
     size_t n_replicas, n_shards;
 };
 
-/* Ownership: to be released with fini(), after a failure too.  Errors: NOMEM. */
+/* Converts `n` objects.  Ownership: call fini() even after a failure.  Errors:
+ * NOMEM. */
 int xd_made_lists_init(struct xd_made_lists *out, const struct xd_made *made,
                        size_t n, const struct xd_upload_line *line,
                        struct xd_error *err);

@@ -13,13 +13,14 @@
 
 /* ---- objects that were made ---- */
 
-/* Whether the name of an upload's objects is in this one's; no depot of IBP takes it. */
+/* Returns whether the object name contains the name prefix of an upload.  False
+ * for IBP, where the depot chooses the names. */
 static bool has_name(const char *manage, const char *name)
 {
     return name[0] != '\0' && strstr(manage, name) != NULL;
 }
 
-/* False: there is no memory. */
+/* Adds a name to the list of our objects.  Returns false if memory runs out. */
 static bool add_own(struct xd_inventory_notes *notes, struct xd_span manage)
 {
     char **more =
@@ -90,7 +91,8 @@ bool xd_inventory_notes_end(struct xd_inventory_notes *notes,
     return true;
 }
 
-/* False: it is none, or there is no memory. */
+/* Reads a pending object.  Returns false if the value is malformed or memory
+ * runs out. */
 static bool read_pending(struct xd_inventory_notes *notes, struct xd_span value)
 {
     struct xd_pending_object read, *p = NULL;
@@ -106,7 +108,8 @@ static bool read_pending(struct xd_inventory_notes *notes, struct xd_span value)
     return p != NULL;
 }
 
-/* A replica, of the journal; likewise. */
+/* Reads a replica from the journal.  Returns false if the value is malformed or
+ * memory runs out. */
 static bool read_there(struct xd_inventory_notes *notes, struct xd_span value)
 {
     struct xd_made *m =
@@ -123,7 +126,8 @@ static bool read_there(struct xd_inventory_notes *notes, struct xd_span value)
     return true;
 }
 
-/* False: it is none, or there is no memory. */
+/* Reads a replaced replica.  Returns false if the value is malformed or memory
+ * runs out. */
 static bool read_replaced(struct xd_inventory_notes *notes,
                           struct xd_span value)
 {
@@ -143,7 +147,7 @@ static const char *const commands[] = {[XD_COMMAND_ADD] = "add",
                                        [XD_COMMAND_PARITY] = "parity",
                                        [XD_COMMAND_HEAL] = "heal"};
 
-/* False: it is none. */
+/* Reads the name of a command.  Returns false if there is no such command. */
 static bool read_command(struct xd_inventory_note *noted, struct xd_span value)
 {
     for (int i = XD_COMMAND_ADD; i <= XD_COMMAND_HEAL; i++) {
@@ -155,7 +159,7 @@ static bool read_command(struct xd_inventory_note *noted, struct xd_span value)
     return false;
 }
 
-/* Without memory, or with a line that is none, `is_bad`. */
+/* Reads a line.  Sets *is_bad if the line is malformed or memory runs out. */
 static void read_line(struct xd_inventory_notes *notes, struct xd_span line,
                       bool *is_bad)
 {
@@ -204,7 +208,9 @@ bool xd_inventory_notes_read(struct xd_inventory_notes *notes, const char *s)
     return !is_bad;
 }
 
-/* Those whose names do not tell which upload has made them stay its own. */
+/* Remembers the names of objects that do not contain the name prefix of the
+ * upload.  Without this list, these objects could not be recognised as our own
+ * later. */
 bool xd_inventory_notes_forget_made(struct xd_inventory_notes *notes)
 {
     bool is_done = true;
@@ -281,7 +287,8 @@ static void write_own(struct xd_text *t, const struct xd_inventory_notes *notes,
     }
 }
 
-/* One that this upload has made stands for another one, which may be there still. */
+/* Writes a replaced replica.  If this upload made the replica, it writes an
+ * empty range, because the bad replica that it had replaced may still exist. */
 static void write_row(struct xd_text *t, const struct xd_inventory_notes *notes,
                       const struct xd_model_file *f, size_t i, size_t place)
 {

@@ -7,32 +7,36 @@
 #include "os/thread.h"
 #include "transfer/tasks.h"
 
-#define MOST_STORES 8u /* at a time */
-#define TASKS 4u       /* of one store, at a time */
+#define MOST_STORES 8u /* limit on simultaneous stores */
+#define TASKS 4u       /* limit on simultaneous tasks of one store */
 
 #define TICK (XD_SECOND / 10)
 
 struct crew;
 
-/* What does the jobs of one store after another. */
+/* A thread that runs the jobs of one store after another. */
 struct worker {
     struct crew *crew;
     struct xd_thread thread;
     bool is_started;
 
-    /* The worker's own. */
+    /* used by the worker only */
     const struct xd_store *store;
     struct xd_job *running[TASKS];
-    size_t first;      /* all before it have ended, or are of other stores */
-    unsigned failures; /* in a row, of which this was the last: */
+    /* index of the first job that may still have to run; all jobs before it
+     * have ended or belong to other stores */
+    size_t first;
+    unsigned failures;     /* number of failures in a row */
+    xd_usec failing_since; /* time of the first of these failures */
     struct xd_error last_error;
 
     /* Guarded by lock. */
-    struct xd_tasks *tasks; /* NULL: it has none now */
+    /* tasks of the current store; NULL between two stores */
+    struct xd_tasks *tasks;
 };
 
 struct crew {
-    /* Constant while they work. */
+    /* constant while the workers run */
     struct xd_job *list;
     size_t n;
     const struct xd_options *options;
@@ -42,7 +46,8 @@ struct crew {
     struct xd_mutex lock;
     /* Guarded by lock. */
     bool is_canceled, is_late;
-    struct xd_error error; /* of one that could not work; code XD_OK: none */
+    /* error of a worker that could not start; code XD_OK: none */
+    struct xd_error error;
     struct worker workers[MOST_STORES];
 };
 
@@ -55,6 +60,14 @@ static void end_job(struct xd_job *c, bool is_done,
     c->is_done = is_done;
     if (error->code != XD_OK)
         c->error = xd_error_keep(error);
+}
+
+/* Returns whether to keep trying a store that refuses requests only for now:
+ * the time of the option patience has not elapsed. */
+static bool is_patient(const struct worker *w)
+{
+    return w->last_error.http_status != 0 &&
+           xd_now() - w->failing_since < w->crew->options->patience;
 }
 
 static void on_end(void *user, unsigned task,
@@ -72,20 +85,18 @@ static void on_end(void *user, unsigned task,
         c->expires_at = result->object->expires_at;
     if (!is_done)
         w->last_error = result->error;
-    w->failures =
-        !is_done && c->failure == XD_TASK_MAY_PASS ? w->failures + 1 : 0;
+    if (is_done || c->failure != XD_TASK_MAY_PASS)
+        w->failures = 0;
+    else if (w->failures++ == 0)
+        w->failing_since = xd_now();
     if (!is_done && c->failure == XD_TASK_MAY_PASS &&
-        ++c->attempts < w->crew->options->retry)
-        c->retry_at =
-            xd_now() +
-            xd_runner_pause(
-                &(struct xd_outcome){.retry_after = result->retry_after},
-                c->attempts);
+        (++c->attempts < w->crew->options->retry || is_patient(w)))
+        c->retry_at = xd_now() + result->retry_after;
     else
         end_job(c, is_done, &result->error);
 }
 
-/* Nothing is put. */
+/* Fails.  It is never called, because jobs send no object. */
 static int64_t on_read(void *user, unsigned task, uint64_t at, void *to,
                        size_t len, struct xd_error *err)
 {
@@ -135,7 +146,8 @@ static void begin_job(struct worker *w, unsigned task, struct xd_job *c)
     end_job(c, false, &error);
 }
 
-/* Whether there is more to do. */
+/* Starts jobs until all tasks are busy.  Returns whether the store has jobs
+ * left. */
 static bool begin_jobs(struct worker *w)
 {
     bool has_more = true;
@@ -149,7 +161,7 @@ static bool begin_jobs(struct worker *w)
     return has_more;
 }
 
-/* It has failed so often that nothing more is asked of it. */
+/* Gives up the store: ends all jobs that are not running. */
 static void give_up(struct worker *w)
 {
     for (size_t i = w->first; i < w->crew->n; i++) {
@@ -183,6 +195,7 @@ static int open_tasks(struct worker *w, const struct xd_tasks_handler *handler,
                      &(struct xd_tasks_config){.store = w->store,
                                                .n_tasks = TASKS,
                                                .silence = o->silence,
+                                               .patience = o->patience,
                                                .net = &o->net,
                                                .context = w->crew->context},
                      handler, err);
@@ -222,7 +235,7 @@ static int work_at_store(struct worker *w, struct xd_error *err)
     w->first = 0;
     while (!is_ending(w->crew) && begin_jobs(w)) {
         xd_tasks_poll(w->tasks, xd_now() + TICK);
-        if (w->failures >= 2 * w->crew->options->retry)
+        if (w->failures >= 2 * w->crew->options->retry && !is_patient(w))
             give_up(w);
     }
     close_tasks(w);
@@ -231,7 +244,8 @@ static int work_at_store(struct worker *w, struct xd_error *err)
 
 /* ---- all stores ---- */
 
-/* The first store that no worker has taken; NULL: there is none. */
+/* Returns the first store that no worker has taken, and takes it.  Returns NULL
+ * if there is none. */
 static const struct xd_store *next_store(struct crew *crew)
 {
     const struct xd_store *store = NULL;
@@ -275,7 +289,7 @@ static void cancel(void *user)
     xd_mutex_unlock(&crew->lock);
 }
 
-/* One of them is enough. */
+/* Succeeds if at least one thread could be started. */
 static int start_workers(struct crew *crew, struct xd_error *err)
 {
     bool has_one = false;
@@ -309,7 +323,7 @@ static int conclude(const struct crew *crew, struct xd_error *err)
     if (crew->is_late)
         return xd_fail(err, XD_E_TIMEOUT,
                        "the stores have not done all within the time allowed "
-                       "(max-time)");
+                       "(--max-time)");
     return 0;
 }
 

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The keeper of an upload: it writes the inventory whenever that has changed, as a whole
- * or what is new of it, and ends the upload.
- */
+/* The keeper thread of an upload.  Whenever the inventory has changed, it
+ * writes either the whole manifests or only the changes.  It also ends the
+ * upload. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "publish/replaced.h"
 #include "publish/upload.h"
 
-/* ---- the inventory ---- */
+/* ---- writing the inventory ---- */
 
-/* Of the time may be spent on whole manifests: with thousands of extents one takes
- * tens of milliseconds, and each extent changes it twice. */
+/* Writing whole manifests takes at most 1/10 of the time.  With thousands of
+ * extents, writing one manifest takes tens of milliseconds, and each extent
+ * changes the inventory twice. */
 #define MOST_PARTS 10
 
-/* Once all copies are there. */
+/* Longest time to wait, once all copies exist, until the workers have checked
+ * the objects that earlier runs have left. */
 #define LOOKS_WITHIN (5 * XD_SECOND)
 
-/* A change is on the disk, or cannot be. */
+/* Records that changes are on the disk and wakes the workers that wait for
+ * these changes.  If writing failed, fails the upload. */
 static void note_written_locked(struct xd_upload *u, uint64_t changes, int rc,
                                 const struct xd_error *error)
 {
@@ -27,7 +29,7 @@ static void note_written_locked(struct xd_upload *u, uint64_t changes, int rc,
         xd_upload_fail_locked(u, error);
 }
 
-/* Write it as it is now.  The lock is released meanwhile. */
+/* Writes the whole inventory.  Releases the lock meanwhile. */
 static void write_inventory_locked(struct xd_upload *u, bool is_over)
 {
     const uint64_t changes = u->changes;
@@ -51,8 +53,9 @@ static void write_inventory_locked(struct xd_upload *u, bool is_over)
     note_written_locked(u, changes, rc, &error);
 }
 
-/* Write only what has changed, likewise; where that cannot be added, as where all files
- * seem to be another user's, all is written again. */
+/* Appends the changes to the journal.  Releases the lock meanwhile.  If
+ * appending fails, for example because all files seem to belong to another
+ * user, writes the whole inventory. */
 static void note_changes_locked(struct xd_upload *u)
 {
     const uint64_t changes = u->changes;
@@ -72,7 +75,7 @@ static void note_changes_locked(struct xd_upload *u)
         note_written_locked(u, changes, 0, &error);
 }
 
-/* ---- the end ---- */
+/* ---- end of the upload ---- */
 
 static const char *lack_text(enum xd_plan_lack lack)
 {
@@ -89,7 +92,8 @@ static const char *lack_text(enum xd_plan_lack lack)
     return "those that were given have the same bytes already";
 }
 
-/* Which store is to blame if copies are missing: the first that failed. */
+/* Fails the upload because copies are missing.  Reports the error of the first
+ * store that failed. */
 static void fail_for_stores_locked(struct xd_upload *u)
 {
     const size_t missing = xd_plan_missing(u->plan);
@@ -112,7 +116,8 @@ static xd_usec deadline(const struct xd_upload *u)
                                    : XD_NEVER;
 }
 
-/* When there is something to do, if nothing changes until then. */
+/* Returns when the keeper must wake up even if nothing happens: to write the
+ * whole manifest, or because a time limit ends. */
 static xd_usec keeps_at(const struct xd_upload *u)
 {
     const xd_usec ends_at = xd_earlier(deadline(u), u->looks_until);
@@ -121,8 +126,8 @@ static xd_usec keeps_at(const struct xd_upload *u)
                                          : ends_at;
 }
 
-/* All copies are there, and what an earlier run has begun beside them was looked at.  A
- * store that does not answer is not waited for long. */
+/* Returns whether all copies exist and all objects of earlier runs were
+ * checked.  For stores that do not answer, it waits at most LOOKS_WITHIN. */
 static bool is_complete_locked(struct xd_upload *u)
 {
     if (!u->is_hashed || xd_plan_missing(u->plan) > 0)
@@ -132,7 +137,7 @@ static bool is_complete_locked(struct xd_upload *u)
     return u->n_resuming == 0 || xd_now() >= u->looks_until;
 }
 
-/* Until all copies are there, or cannot be. */
+/* Waits until all copies exist, or until the missing copies cannot be made. */
 static void wait_for_copies_locked(struct xd_upload *u)
 {
     struct xd_error error;
@@ -140,7 +145,7 @@ static void wait_for_copies_locked(struct xd_upload *u)
     while (!xd_upload_is_ending_locked(u) && !is_complete_locked(u)) {
         if (xd_now() >= deadline(u)) {
             xd_fail(&error, XD_E_TIMEOUT,
-                    "%s: not uploaded within the time allowed (max-time)",
+                    "%s: not uploaded within the time allowed (--max-time)",
                     u->file_name);
             xd_upload_fail_locked(u, &error);
         } else if (u->written_whole < u->changes && xd_now() >= u->whole_at) {
@@ -155,8 +160,8 @@ static void wait_for_copies_locked(struct xd_upload *u)
     }
 }
 
-/* Whether a later run has nothing to go on with: it is complete, or has left what was
- * there as it was, which an earlier run has not. */
+/* Returns true if a later run has nothing to resume: the upload is complete, or
+ * neither this run nor an earlier one has changed anything. */
 static bool is_over_locked(const struct xd_upload *u)
 {
     return u->error.code == XD_OK ||

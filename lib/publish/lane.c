@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of one extent to a store: put, read back, and cleared away if that
- * failed.  All of it runs on the store's worker, without the lock.
+ * Sends one extent to a store: puts the object, reads a sample back, and
+ * deletes the object after a failure.  All of this runs on the store's worker,
+ * without the lock.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +14,8 @@
 #include "io/random.h"
 #include "publish/upload.h"
 
-/* Of what another attempt has put there, the end of which was not seen, more
- * samples are read. */
+/* Number of samples read from an object of an earlier attempt whose result is
+ * not known. */
 #define SAMPLES_OF_FOUND 4u
 
 typedef struct xd_upload_lane lane_t;
@@ -24,14 +25,14 @@ static uint64_t length_of(const lane_t *lane)
     return xd_range_length(lane->range);
 }
 
-/* ---- what tasks ask for, and report ---- */
+/* ---- callbacks of the tasks ---- */
 
 static void count_in_order(lane_t *lane, uint64_t at, const void *data,
                            size_t len)
 {
     char hex[XD_HASH_HEX_MAX + 1];
 
-    if (at == 0) { /* or it is sent again */
+    if (at == 0) { /* the object is sent from its start, perhaps again */
         xd_hasher_end(lane->sent, hex);
         lane->n_sent = 0;
         lane->in_order = true;
@@ -64,6 +65,15 @@ bool xd_lane_must_wait(const lane_t *lane)
     return false;
 }
 
+bool xd_lane_may_send(void *user, unsigned task)
+{
+    struct xd_upload_worker *w = user;
+    lane_t *lane = &w->lanes[task];
+
+    lane->is_held = !is_noted(lane);
+    return !lane->is_held;
+}
+
 int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
                      size_t len, struct xd_error *err)
 {
@@ -84,7 +94,7 @@ int64_t xd_lane_read(void *user, unsigned task, uint64_t at, void *to,
     return (int64_t)len;
 }
 
-/* Of bytes of the line. */
+/* Hashes a range of the upload line. */
 static int hash_range(const lane_t *lane, struct xd_range range,
                       char out_hex[65], struct xd_error *err)
 {
@@ -110,7 +120,7 @@ static int hash_range(const lane_t *lane, struct xd_range range,
     return rc;
 }
 
-/* Of bytes of the object. */
+/* Hashes a range of the object, for the task. */
 static int on_hash(void *user, struct xd_range range, char out_hex[65],
                    struct xd_error *err)
 {
@@ -122,14 +132,16 @@ static int on_hash(void *user, struct xd_range range, char out_hex[65],
                       out_hex, err);
 }
 
-/* What is known of the object; false without memory. */
+/* Copies the names and the size that the task reports.  Returns false if memory
+ * runs out. */
 static bool take_object(lane_t *lane, const struct xd_object *o)
 {
     xd_object_fini(&lane->object);
     return xd_object_copy(&lane->object, o) == 0;
 }
 
-/* Stores that sign with the time refuse one that is far off. */
+/* Warns about a wrong clock: signatures contain the time, and stores refuse a
+ * signature whose time is far off. */
 static void look_at_clock(struct xd_upload_worker *w, int64_t off_s)
 {
     if (off_s == w->clock_off_s)
@@ -171,7 +183,7 @@ void xd_lane_note_end(void *user, unsigned task,
 
 /* ---- steps ---- */
 
-/* A task of its own that cannot begin has failed. */
+/* Starts a task.  If that fails, sets the result as if the task had failed. */
 static void start(lane_t *lane, enum xd_lane_state state,
                   const struct xd_task_order *order)
 {
@@ -215,7 +227,8 @@ static void look(lane_t *lane)
         &(struct xd_task_order){.kind = XD_TASK_LOOK, .object = &lane->object});
 }
 
-/* What an attempt has left goes: what is there, or parts, if there are any. */
+/* Deletes the object, or parts of an object, that a failed attempt has left.
+ * Then the extent can be sent to another store. */
 static void clear(lane_t *lane, const struct xd_error *why, bool drops,
                   xd_usec pause)
 {
@@ -234,7 +247,9 @@ static void clear(lane_t *lane, const struct xd_error *why, bool drops,
                                   .object = &lane->object});
 }
 
-/* Parts of an object cannot be gone on with; a whole one may be there. */
+/* Resumes an object of an earlier run.  A multipart upload cannot be resumed,
+ * so its parts are deleted.  Otherwise the whole object may exist, so it is
+ * examined. */
 void xd_lane_resume(lane_t *lane)
 {
     struct xd_error error;
@@ -250,7 +265,8 @@ void xd_lane_resume(lane_t *lane)
     clear(lane, &error, false, 0);
 }
 
-/* The end of an object that was found is read, too: it may have been cut. */
+/* Chooses a random sample.  If there are several samples, the first one is at
+ * the end of the object, which may be truncated. */
 static int choose_sample(lane_t *lane, struct xd_error *err)
 {
     const uint64_t length = length_of(lane);
@@ -311,8 +327,8 @@ static int fail_changed(const lane_t *lane, struct xd_error *err)
                    u->file_name, range.begin, range.end - 1);
 }
 
-/* What was sent is what the keeper has hashed.  Errors: IO (the file changes),
- * and those of reading it. */
+/* Checks that the sent bytes are the bytes that the hasher has hashed.  Errors:
+ * IO (the file has changed), and like xd_upload_read(). */
 static int check_sent(lane_t *lane, struct xd_error *err)
 {
     const struct xd_upload *u = lane->worker->upload;
@@ -330,7 +346,7 @@ static int check_sent(lane_t *lane, struct xd_error *err)
     return rc;
 }
 
-/* An object of that name is there already. */
+/* Handles the failure that an object of this name already exists. */
 static void end_existing(lane_t *lane)
 {
     struct xd_error error;
@@ -340,10 +356,10 @@ static void end_existing(lane_t *lane)
         look(lane);
         return;
     }
-    xd_object_fini(&lane->object); /* it stays */
+    xd_object_fini(&lane->object); /* keep clear() from deleting it */
     xd_fail_because(&error, XD_E_NET, &lane->error,
-                    "%s; it was not sent there: is the store another one that "
-                    "is given, by another name?",
+                    "%s; this upload did not send it: is the same store given "
+                    "twice, under two names?",
                     lane->error.msg);
     clear(lane, &error, true, 0);
 }
@@ -352,7 +368,7 @@ static void end_put(lane_t *lane)
 {
     struct xd_error error;
 
-    /* What fails so is not as it was sent. */
+    /* after BAD, the object may exist with other bytes */
     lane->is_there = lane->is_done || lane->failure == XD_TASK_BAD;
     if (lane->is_done && check_sent(lane, &error) < 0)
         fail_upload(lane, &error);
@@ -365,7 +381,8 @@ static void end_put(lane_t *lane)
               lane->retry_after);
 }
 
-/* Its name has 128 bits that only this upload knows: it is ours. */
+/* Handles the result of examining an object of this name.  The object is our
+ * own, because its name has 128 random bits that only this upload knows. */
 static void end_look(lane_t *lane)
 {
     struct xd_error error;
@@ -391,8 +408,8 @@ static void end_look(lane_t *lane)
     clear(lane, lane->is_done ? &error : &lane->error, false, 0);
 }
 
-/* What another attempt has left is not what this one is to send: the store has not
- * done anything wrong. */
+/* Handles a sample with wrong bytes.  If the object is from another attempt,
+ * the store has done nothing wrong. */
 static void end_false_proof(lane_t *lane)
 {
     struct xd_error error;
@@ -441,7 +458,8 @@ void xd_lane_step(lane_t *lane)
     case XD_LANE_PROVES:
         end_proof(lane);
         break;
-    case XD_LANE_CLEARS: /* what cannot be cleared stays: nothing names it */
+    /* ignore failures, because no manifest names the object */
+    case XD_LANE_CLEARS:
         xd_worker_give_back(lane->worker, lane);
         break;
     }

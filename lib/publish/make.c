@@ -17,9 +17,10 @@
 #include "publish/audit_run.h"
 #include "publish/make_hashes.h"
 
-/* ---- what may be asked for ---- */
+/* ---- checking the arguments ---- */
 
-/* Words in a query that grant what its owner may do. */
+/* Returns whether the query of a URL has a signature, which grants the rights
+ * of its owner. */
 static bool has_signature(const char *url)
 {
     const char *query = strchr(url, '?');
@@ -80,7 +81,8 @@ static void add_hashes(struct xd_builder *b, const struct xd_make_hashes *h)
         xd_builder_piece(b, xd_span_of(h->pieces[i]));
 }
 
-/* Of the replicas of `from`, those for which `keeps` has true, or all. */
+/* Builds a manifest with the replicas of `from` for which `keeps` is true, or
+ * with all replicas if `keeps` is NULL. */
 static int build(struct xd_manifest **out, const struct xd_manifest *from,
                  const bool *keeps, const char *name,
                  const struct xd_make_hashes *h, struct xd_error *err)
@@ -105,7 +107,7 @@ static int build(struct xd_manifest **out, const struct xd_manifest *from,
     return rc;
 }
 
-/* ---- what is left out ---- */
+/* ---- bad copies ---- */
 
 static bool is_good(const struct xd_audit *a, const struct xd_audit_replica *r)
 {
@@ -130,7 +132,8 @@ struct description {
     char s[480];
 };
 
-/* "URL: its bytes are wrong".  What a depot failed with has its URL already. */
+/* Returns a description like "URL: its bytes are wrong".  An error of a depot
+ * contains the URL already. */
 static struct description describe(const struct xd_audit_replica *r)
 {
     const struct xd_url_name name = xd_url_name(r->url);
@@ -170,7 +173,8 @@ static const struct xd_audit_replica *find_good(const struct xd_audit *a)
     return NULL;
 }
 
-/* No copy is good.  Of several reasons, that bytes differ comes first. */
+/* Fails because no copy is good.  If there are several reasons, wrong bytes
+ * come first. */
 static int fail_none(const struct xd_audit *a, struct xd_error *err)
 {
     const struct xd_audit_replica *worst = &a->replicas[0];
@@ -187,7 +191,7 @@ static int fail_none(const struct xd_audit *a, struct xd_error *err)
     return xd_fail(err, XD_E_NOREPLICA, "%s", describe(worst).s);
 }
 
-/* Copies that differ, of which none is that of most. */
+/* Fails if the copies differ and none has a majority. */
 static int check_disputes(const struct xd_audit *a, struct xd_error *err)
 {
     const struct xd_audit_replica *one = NULL;
@@ -210,7 +214,7 @@ static int check_disputes(const struct xd_audit *a, struct xd_error *err)
     return one ? fail_none(a, err) : 0;
 }
 
-/* The manifest without the copies that were found bad. */
+/* Makes the manifest without the bad copies. */
 static int conclude(struct xd_manifest **out, const struct xd_audit *a,
                     const char *name, const struct xd_make_hashes *h,
                     struct xd_error *err)
@@ -226,12 +230,13 @@ static int conclude(struct xd_manifest **out, const struct xd_audit *a,
     xd_free(keeps);
     if (rc == 0 && warn_of_left_out(*out, a) < 0) {
         xd_manifest_unref(*out);
+        *out = NULL;
         rc = xd_fail_nomem(err);
     }
     return rc;
 }
 
-/* ---- from the file ---- */
+/* ---- hashes of a local file ---- */
 
 static int check_depots(struct xd_manifest **out, struct xd_manifest *m,
                         const char *name, const struct xd_make_hashes *h,
@@ -263,7 +268,7 @@ static int make_of_file(struct xd_manifest **out, struct xd_manifest *list,
     if (rc == 0)
         rc = build(&all, list, NULL, name, &h, err);
     if (rc == 0 && (what->is_offline || h.size == 0)) {
-        *out = all; /* of nothing no manifest names a copy */
+        *out = all; /* an empty file has no copies in a manifest */
     } else if (rc == 0) {
         rc = check_depots(out, all, name, &h, o, err);
         xd_manifest_unref(all);
@@ -272,9 +277,9 @@ static int make_of_file(struct xd_manifest **out, struct xd_manifest *list,
     return rc;
 }
 
-/* ---- from the depots ---- */
+/* ---- hashes of the copies on the depots ---- */
 
-/* The cells of the audit were the pieces. */
+/* Takes the hashes from the audit, whose cells were the pieces. */
 static int take_hashes(struct xd_make_hashes *h, const struct xd_audit *a,
                        const struct xd_audit_replica *r, struct xd_error *err)
 {
@@ -354,8 +359,9 @@ int xd_manifest_make(struct xd_manifest **out, const char *const *urls,
 
     *out = NULL;
     xd_options_init(&defaults);
-    if (what)
-        xd_copy_in(&asked, sizeof asked, what);
+    if (what &&
+        xd_copy_in(&asked, sizeof asked, what, "xd_make_options", err) < 0)
+        return XD_E_INVAL;
     rc = check(urls, n, &asked, err);
     if (rc == 0)
         rc = xd_manifest_from_urls(&list, urls, n, XD_SIZE_UNKNOWN, err);

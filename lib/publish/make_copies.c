@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* More copies of a file that a manifest names, from the replicas that there are. */
+/* Makes more copies of a file in a manifest from its existing replicas. */
 #include "publish/make_copies.h"
 
 #include <string.h>
@@ -15,9 +15,10 @@ const struct xd_model_file *xd_copies_file(const struct xd_upload *u)
     return &xd_inventory_manifest(u->inventory)->files[0];
 }
 
-/* What was broken off and has to come to its end before anything else: a manifest that
- * a put has not completed names no whole file; only a heal knows what is to leave for
- * what it has made; and stripes that have no parity yet would be gone. */
+/* Fails because an interrupted command must be completed first.  After an
+ * interrupted `put`, the manifest does not describe the whole file.  Only
+ * `check --heal` can handle the objects that a heal has made.  After an
+ * interrupted `add --parity`, stripes that have no parity yet would be lost. */
 static int fail_incomplete(const char *path,
                            const struct xd_inventory_note *note,
                            struct xd_error *err)
@@ -36,7 +37,9 @@ static int fail_incomplete(const char *path,
                    path, what, command);
 }
 
-/* Copies that were added stay as they are beside what another command makes. */
+/* Decides whether to resume an interrupted run, or to refuse this command.
+ * Copies made by an interrupted `add` are kept and do not prevent another
+ * command. */
 static int look_at_note(struct xd_upload *u, const char *path,
                         const struct xd_inventory_note *note,
                         enum xd_inventory_command command, bool *out_goes_on,
@@ -54,7 +57,8 @@ static int look_at_note(struct xd_upload *u, const char *path,
     return 0;
 }
 
-/* *out_goes_on: an earlier run of this was broken off.  Errors: IO, INVAL, STATE. */
+/* Checks the existing manifest.  *out_goes_on is true if this run resumes an
+ * interrupted run of the same command.  Errors: IO, INVAL, STATE. */
 static int look_at_inventory(struct xd_upload *u, const char *path,
                              enum xd_inventory_command command,
                              bool *out_goes_on, struct xd_error *err)
@@ -78,7 +82,7 @@ static int look_at_inventory(struct xd_upload *u, const char *path,
     return rc;
 }
 
-/* The name of the file, for sentences. */
+/* Sets the name of the file for messages. */
 static int name_file(struct xd_upload *u, const char *path,
                      struct xd_error *err)
 {
@@ -103,6 +107,24 @@ int xd_copies_open(struct xd_upload *u, const struct xd_upload_wish *wish,
     return rc == 0 ? name_file(u, wish->manifest, err) : rc;
 }
 
+/* Makes extents multiples of the manifest's pieces.  Then all bytes of a piece
+ * come from one host, so a wrong piece shows which host is bad.  A file with
+ * parity is cut at its shards instead.  A resumed upload keeps its extents. */
+static void fit_pieces(struct xd_upload *u, bool goes_on)
+{
+    const struct xd_model_file *f = xd_copies_file(u);
+    uint64_t *extent = &u->note.extent_bytes, piece;
+
+    if (!f->rare->pieces || f->rare->n_stripes > 0)
+        return;
+    piece = f->rare->pieces->piece_bytes;
+    /* For a Metalink, the extent is the whole file and is not rounded. */
+    if (!goes_on && *extent < f->size)
+        *extent = *extent < piece ? piece : *extent - *extent % piece;
+    if (*extent % piece == 0)
+        u->cut_bytes = piece;
+}
+
 int xd_copies_begin(struct xd_upload *u, struct xd_manifest *good,
                     const struct xd_upload_wish *wish, bool goes_on,
                     struct xd_error *err)
@@ -119,6 +141,8 @@ int xd_copies_begin(struct xd_upload *u, struct xd_manifest *good,
         rc = xd_upload_make_note(
             u, xd_wish_extent_bytes(wish, xd_origin_size(u->origin)), err);
     if (rc == 0)
+        fit_pieces(u, goes_on);
+    if (rc == 0)
         rc = xd_inventory_begin(u->inventory, &u->note, false, u->file_name,
                                 xd_origin_size(u->origin), err);
     if (rc == 0 && u->coding.k > 0)
@@ -126,11 +150,11 @@ int xd_copies_begin(struct xd_upload *u, struct xd_manifest *good,
                                    xd_origin_size(u->origin),
                                    wish->extent_bytes, err);
     if (rc == 0)
-        rc = xd_upload_make_line(u, xd_copies_file(u), shard_bytes, err);
+        rc = xd_upload_make_line(u, xd_copies_file(u), shard_bytes, 1, err);
     return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- preparing the upload ---- */
 
 static int count_copies(struct xd_upload *u, bool goes_on, struct xd_error *err)
 {
@@ -211,7 +235,7 @@ int xd_upload_readable(struct xd_manifest **out, struct xd_manifest *m,
     *out = NULL;
     if (rc == XD_E_NOMEM)
         return xd_fail_nomem(err);
-    if (rc < 0) { /* only our own manifest makes us sign */
+    if (rc < 0) { /* use presigned URLs only for our own manifest */
         *out = xd_manifest_ref(m);
         return 0;
     }
@@ -245,10 +269,12 @@ int xd_upload_manifest(struct xd_manifest **out, const char *path,
     *out = NULL;
     if (rc < 0)
         return rc;
-    if (xd_inventory_manifest(inventory))
-        *out = xd_manifest_ref(xd_inventory_manifest(inventory));
-    else
+    if (!xd_inventory_manifest(inventory))
         rc = xd_fail(err, XD_E_IO, "%s: there is no such manifest", path);
+    if (rc == 0)
+        rc = xd_inventory_check_public(inventory, err);
+    if (rc == 0)
+        *out = xd_manifest_ref(xd_inventory_manifest(inventory));
     xd_inventory_free(inventory);
     return rc;
 }

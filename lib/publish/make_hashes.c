@@ -13,14 +13,15 @@
 
 typedef unsigned long long ull;
 
-/* As MirrorBrain cuts files; and so many hashes are 64 KiB. */
+/* Shortest piece in bytes.  MirrorBrain uses the same length. */
 #define PIECE_LEAST ((uint64_t)256 << 10)
 #define PIECES_WANTED 1024
 
-/* The text of so many is 40 MiB of the 64 MiB that a manifest may have. */
+/* Largest number of pieces.  Their hashes take 40 MiB of text, and a manifest
+ * may have 64 MiB. */
 #define PIECES_MOST 500000
 
-/* Read at a time. */
+/* Bytes read at a time. */
 #define BUFFER_BYTES ((size_t)256 << 10)
 
 #define REPORT_EVERY (XD_SECOND / 2)
@@ -32,6 +33,17 @@ uint64_t xd_make_piece_bytes(uint64_t size)
     while (size / bytes >= PIECES_WANTED && size > PIECES_WANTED * bytes)
         bytes *= 2;
     return bytes;
+}
+
+uint64_t xd_make_fitting_piece_bytes(uint64_t size, uint64_t *extent_bytes)
+{
+    const uint64_t most = xd_make_piece_bytes(size), bytes = *extent_bytes;
+    const uint64_t n = bytes / most + (bytes % most > 0);
+
+    if (bytes >= size)
+        return most;
+    *extent_bytes -= bytes % n;
+    return *extent_bytes / n;
 }
 
 int xd_make_hashes_init(struct xd_make_hashes *h, uint64_t size,
@@ -62,7 +74,7 @@ void xd_make_hashes_fini(struct xd_make_hashes *h)
     *h = (struct xd_make_hashes){0};
 }
 
-/* A file that is being read. */
+/* The state while a file is read. */
 struct reading {
     struct xd_make_hashes *hashes;
     const char *path;
@@ -99,7 +111,7 @@ static void report(struct reading *r)
     xd_text_fini(&line);
 }
 
-/* To the end of the buffer, or of the piece. */
+/* Reads up to the end of the buffer or of the piece, whichever is nearer. */
 static int64_t read_some(struct reading *r, struct xd_error *err)
 {
     const struct xd_make_hashes *h = r->hashes;
@@ -166,7 +178,7 @@ static int hash_file(struct reading *r, uint64_t size, uint64_t piece_bytes,
         rc = fail_changed(r, err);
     if (rc < 0)
         return rc;
-    /* It may have grown within what a stamp can tell. */
+    /* The file may have grown so recently that its stamp did not change. */
     rc = xd_file_open(&fd, &size_after, r->path, err);
     if (rc < 0)
         return rc;

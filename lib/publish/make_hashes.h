@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hashes of a file that is to have a manifest. */
+/* Computes the hashes for a new manifest. */
 #ifndef XD_PUBLISH_MAKE_HASHES_H
 #define XD_PUBLISH_MAKE_HASHES_H
 
@@ -8,31 +8,39 @@
 
 #include "engine/options.h"
 
-#define XD_MAKE_HEX 64 /* of SHA-256 */
+#define XD_MAKE_HEX 64 /* hex digits of SHA-256 */
 
 struct xd_make_hashes {
     uint64_t size, piece_bytes;
     char whole[XD_MAKE_HEX + 1];
     char (*pieces)[XD_MAKE_HEX + 1];
-    size_t
-        n; /* pieces; 0: the file is empty, or is one piece, whose hash is that
-                 of the whole */
+    /* Number of pieces.  0: the file is empty, or it is a single piece, whose
+     * hash is `whole`. */
+    size_t n;
 };
 
-/* The size of the pieces of such a file.  Pure. */
+/* Returns the piece size for a file of `size` bytes.  Pure. */
 uint64_t xd_make_piece_bytes(uint64_t size);
 
-/* Room for the pieces of a file of `size` bytes; `piece_bytes` 0 is as above.
- * Ownership: whatever it returns, release with xd_make_hashes_fini().
- * Errors:    INVAL (there would be too many), NOMEM. */
+/* Returns the piece size for a file in extents of *extent_bytes, such that no
+ * piece spans two extents.  Then a wrong piece shows which depot sent it.
+ * Shortens *extent_bytes by fewer bytes than the extent has pieces.  Pure. */
+uint64_t xd_make_fitting_piece_bytes(uint64_t size, uint64_t *extent_bytes);
+
+/*
+ * Allocates memory for the hashes of the pieces of a file.  If `piece_bytes` is
+ * 0, the length is xd_make_piece_bytes().
+ * Ownership: call xd_make_hashes_fini() whatever it returns.
+ * Errors:    INVAL (there would be too many pieces), NOMEM.
+ */
 int xd_make_hashes_init(struct xd_make_hashes *h, uint64_t size,
                         uint64_t piece_bytes, struct xd_error *err);
 void xd_make_hashes_fini(struct xd_make_hashes *h);
 
 /*
- * Those of the file at `path`; the options' cancel ends it, and its log is given
- * how far it is.
- * Ownership: as above.
+ * Hashes the file at `path`.  The cancel object in the options interrupts it.
+ * The log function of the options gets the progress.
+ * Ownership: call xd_make_hashes_fini() whatever it returns.
  * Blocks:    on the disk.
  * Errors:    IO, INVAL, CANCELED, NOMEM.
  */

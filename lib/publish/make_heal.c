@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* New copies, and parity, of what an audit has found to be missing or wrong. */
+/* Sets up uploads of new copies and parity for what an audit has found missing
+ * or wrong. */
 #include <stdio.h>
 #include <xdownload/audit.h>
 
@@ -15,9 +16,10 @@
 #include "publish/make_upload.h"
 #include "publish/overlaps.h"
 
-/* ---- what an audit has found ---- */
+/* ---- results of the audit ---- */
 
-/* What is there of a replica that may not be read is not known: it is not replaced. */
+/* Returns whether a heal replaces a replica with this verdict.  A replica that
+ * could not be read is not replaced, because its content is unknown. */
 static bool is_bad(enum xd_audit_verdict verdict)
 {
     return verdict != XD_AUDIT_SKIPPED && verdict != XD_AUDIT_UNREACHED &&
@@ -32,7 +34,7 @@ static bool is_usable(const struct xd_audit *a, size_t extent, size_t replica)
            xd_audit_verdict_is_usable(row.verdict);
 }
 
-/* The audit was of the manifest that is there now, with the same replicas.
+/* Checks that the audit examined the current manifest with the same replicas.
  * Errors: STATE. */
 static int check_audit(const struct xd_upload *u, const struct xd_audit *a,
                        const char *path, struct xd_error *err)
@@ -98,7 +100,7 @@ static int lost_run(const struct xd_audit *a, size_t i, uint64_t *out_begin,
     return xd_audit_at_risk(a, 0, i, out_begin, out_end);
 }
 
-/* The extents that have bytes of these runs. */
+/* Marks the extents that overlap the runs of bytes reported by `runs`. */
 static int mark(bool *marked, const struct xd_heal *h, const struct xd_audit *a,
                 runs_fn *runs, struct xd_error *err)
 {
@@ -115,7 +117,8 @@ static int mark(bool *marked, const struct xd_heal *h, const struct xd_audit *a,
     return rc;
 }
 
-/* Of good copies those that this heal has made stand for one that is bad. */
+/* Marks good copies that an earlier run of this heal made in place of a bad
+ * replica. */
 static void find_made(struct xd_upload *u, const struct xd_audit *a)
 {
     struct xd_heal *h = &u->heal;
@@ -141,8 +144,8 @@ static int find_lost(struct xd_heal *h, const struct xd_audit *a,
     return rc < 0 ? rc : mark(h->no_copy, h, a, xd_audit_restorable, err);
 }
 
-/* An extent of which no replica is good as a whole cannot be read where no other extent
- * has its bytes, and counts as lost. */
+/* Marks extents as lost if the only good copies of some bytes are in replicas
+ * that are wrong elsewhere, because a heal does not read such replicas. */
 static int find_scattered(struct xd_heal *h, const struct xd_audit *a,
                           struct xd_error *err)
 {
@@ -159,8 +162,10 @@ static int find_scattered(struct xd_heal *h, const struct xd_audit *a,
     return rc;
 }
 
-/* What is read: not the replicas that cannot be used, but where there are no others,
- * which is not read. */
+/* Makes the manifest from which the heal reads.  It leaves out unusable
+ * replicas.  If some bytes of an extent have no good copy, the extent keeps all
+ * its replicas, because a manifest must cover the whole file.  The heal does
+ * not read lost extents. */
 static int make_good(const struct xd_upload *u, const struct xd_audit *a,
                      struct xd_manifest **out, struct xd_error *err)
 {
@@ -186,10 +191,10 @@ static int make_good(const struct xd_upload *u, const struct xd_audit *a,
     return rc;
 }
 
-/* ---- what is there ---- */
+/* ---- existing copies ---- */
 
-/* Stores that have a good copy of the same bytes, or one of which nothing is known, get
- * no other. */
+/* Keeps new copies away from stores that have a good copy of the same bytes, or
+ * a copy in an unknown state. */
 static int count_good(struct xd_upload *u, struct xd_error *err)
 {
     const struct xd_heal *h = &u->heal;
@@ -216,7 +221,8 @@ static bool is_usable_shard(const struct xd_audit *a, size_t stripe,
            xd_audit_verdict_is_usable(row.verdict);
 }
 
-/* What an earlier run has made of a shard counts; and all is to have its hash. */
+/* Counts copies of a shard that an earlier run has made.  New copies must have
+ * the same hash as the shard. */
 static void count_shard(struct xd_upload *u, const struct xd_audit *a,
                         size_t item, bool goes_on)
 {
@@ -296,11 +302,14 @@ int xd_upload_new_heal(struct xd_upload **out, const struct xd_audit *audit,
     int rc;
 
     *out = NULL;
-    xd_copy_in(&given, sizeof given, wish);
+    rc = xd_copy_in(&given, sizeof given, wish, "xd_upload_wish", err);
+    if (rc < 0)
+        return rc;
     given.struct_size = sizeof given;
     given.copies = 0;
     given.stripes = true;
-    if (given.extent_bytes == 0) /* as long as those that are replaced */
+    /* with `stripes`, the default length would be shorter */
+    if (given.extent_bytes == 0)
         given.extent_bytes = XD_UPLOAD_EXTENT;
     rc = xd_upload_begin(&u, &w, &given, o, err);
     if (rc < 0)

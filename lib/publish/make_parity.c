@@ -31,7 +31,8 @@ int xd_upload_take_code(struct xd_upload *u, const struct xd_upload_wish *wish,
 /* ---- stripes ---- */
 
 int xd_upload_make_line(struct xd_upload *u, const struct xd_model_file *f,
-                        uint64_t shard_bytes, struct xd_error *err)
+                        uint64_t shard_bytes, uint64_t piece_bytes,
+                        struct xd_error *err)
 {
     const uint64_t size = xd_origin_size(u->origin);
     const struct xd_model_rare *rare = f ? f->rare : &xd_model_plain;
@@ -41,7 +42,8 @@ int xd_upload_make_line(struct xd_upload *u, const struct xd_model_file *f,
     if (rare->n_stripes > 0 || u->coding.k == 0)
         return xd_upload_line_init(&u->line, size, rare->stripes,
                                    rare->n_stripes, err);
-    rc = xd_coding_stripes(&u->stripes, &n, u->coding, size, shard_bytes, err);
+    rc = xd_coding_stripes(&u->stripes, &n, u->coding, size, shard_bytes,
+                           piece_bytes, err);
     if (rc < 0)
         return rc;
     xd_inventory_set_stripes(u->inventory, u->stripes, n);
@@ -79,8 +81,9 @@ static bool are_equal(struct xd_span a, struct xd_span b)
     return a.len == b.len && (a.len == 0 || strncasecmp(a.s, b.s, a.len) == 0);
 }
 
-/* A host is known by the number of the first store that is on it: that of `host`, or
- * n_workers.  The name of a store's own host is no bucket of another's. */
+/* Returns the number of the first store on this host, or n_workers.  Exact
+ * names are compared first, because xd_store_is_on() may take the host of one
+ * store for a bucket of another store. */
 static size_t find_host(const struct xd_upload *u, struct xd_span host)
 {
     size_t i = 0;
@@ -113,7 +116,7 @@ int64_t xd_upload_set_hosts(struct xd_upload *u, struct xd_error *err)
     return rc < 0 ? rc : n;
 }
 
-/* ---- all of a file ---- */
+/* ---- shards of a new file ---- */
 
 int xd_upload_add_shard(struct xd_upload *u, size_t stripe, unsigned number,
                         unsigned wanted, struct xd_error *err)
@@ -151,9 +154,10 @@ int xd_upload_plan_shards(struct xd_upload *u, struct xd_error *err)
     return rc;
 }
 
-/* ---- which hosts may not get a shard ---- */
+/* ---- hosts that must not get a shard ---- */
 
-/* By one name, where it is the host of a store of ours. */
+/* Returns the host of a replica.  If one of our stores is on this host, returns
+ * the store's spelling of the host name, so that names can be compared. */
 static struct xd_span host_of(const struct xd_upload *u,
                               const struct xd_model_file *f, size_t place)
 {
@@ -165,7 +169,9 @@ static struct xd_span host_of(const struct xd_upload *u,
     return store < u->n_workers ? xd_store_host(u->workers[store].store) : host;
 }
 
-/* The host of ours that alone has all replicas of the extent; or n_workers. */
+/* Returns the store whose host is the only one with replicas of the extent.
+ * Returns n_workers if replicas are on several hosts or on a host without a
+ * store of ours. */
 static size_t only_host(const struct xd_upload *u,
                         const struct xd_model_file *f,
                         const struct xd_model_extent *e, const bool *bad)
@@ -243,7 +249,8 @@ size_t xd_upload_store_of_parity(const struct xd_upload *u,
     return i;
 }
 
-/* Of ours; or n_workers. */
+/* Returns the store whose host has the replica, or n_workers if it is on no
+ * host of our stores. */
 static size_t host_of_parity(const struct xd_upload *u,
                              const struct xd_model_shard_replica *r)
 {
@@ -282,9 +289,9 @@ bool xd_upload_has_parity(const struct xd_upload *u, size_t store,
     return false;
 }
 
-/* ---- parity for what is there ---- */
+/* ---- parity for an existing file ---- */
 
-/* How many shards of parity have no replica. */
+/* Returns the number of parity shards without a replica. */
 static unsigned count_missing(const struct xd_model_stripe *s)
 {
     return s->n - s->k - xd_stripe_n_losses(s);
@@ -317,7 +324,7 @@ int xd_upload_check_parity(const struct xd_upload *u,
     return 0;
 }
 
-/* Whether the shard has replicas, and none on a store of ours. */
+/* Returns whether the shard has replicas, but none on our stores. */
 static bool is_elsewhere(const struct xd_upload *u,
                          const struct xd_model_stripe *s, unsigned number)
 {
@@ -375,7 +382,7 @@ int xd_upload_plan_parity(struct xd_upload *u, const struct xd_model_file *f,
     return rc;
 }
 
-/* ---- what is there ---- */
+/* ---- existing parity ---- */
 
 static void count_shard(struct xd_upload *u, size_t stripe,
                         const struct xd_model_shard *shard)
@@ -386,7 +393,8 @@ static void count_shard(struct xd_upload *u, size_t stripe,
 
     if (extent == XD_PLAN_NONE)
         return;
-    if (shard->sha256) /* which stays in the manifest */
+    /* the manifest keeps this hash, so new copies must match it */
+    if (shard->sha256)
         snprintf(u->expected[extent], sizeof u->expected[extent], "%s",
                  shard->sha256);
     for (size_t i = 0; i < shard->n_replicas; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The upload of a file of this machine, which has no manifest yet. */
+/* Sets up the upload of a file of this machine that has no manifest yet. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -18,8 +18,8 @@ static bool is_of_file(const struct xd_upload *u,
            strcmp(note->stamp, xd_origin_stamp(u->origin)) == 0;
 }
 
-/* Whether what an earlier run has left is gone on with: *out.  Errors: IO (there
- * is something else), STATE. */
+/* Sets *out to true if an earlier run is to be resumed.  Errors: IO (another
+ * file's manifest exists), STATE. */
 static int look_at_inventory(const struct xd_upload *u, const char *path,
                              bool *out, struct xd_error *err)
 {
@@ -51,19 +51,37 @@ static int look_at_inventory(const struct xd_upload *u, const char *path,
                    u->file_name);
 }
 
-static int make_pieces(struct xd_upload *u, uint64_t size, struct xd_error *err)
+/* When a manifest is replaced, its objects stay on their stores, and somebody
+ * may be reading them.  So this function saves a copy of the private manifest,
+ * which has the names of the objects.  The user is told even with --quiet,
+ * because the user pays for the objects. */
+static int keep_replaced(struct xd_upload *u, struct xd_error *err)
+{
+    char *path;
+    const int rc = xd_inventory_keep_replaced(u->inventory, &path, err);
+
+    if (rc == 0 && path)
+        xd_log(&u->log, XD_LOG_ERROR,
+               "%s: what an earlier upload has placed stays on its stores: %s "
+               "names these objects now",
+               xd_inventory_private_path(u->inventory), path);
+    xd_free(path);
+    return rc;
+}
+
+static int make_pieces(struct xd_upload *u, uint64_t size, uint64_t piece_bytes,
+                       struct xd_error *err)
 {
     struct xd_model_pieces *p = &u->pieces;
 
-    *p = (struct xd_model_pieces){.algorithm = "sha-256",
-                                  .piece_bytes = xd_make_piece_bytes(size),
-                                  .stride = 65};
+    *p = (struct xd_model_pieces){
+        .algorithm = "sha-256", .piece_bytes = piece_bytes, .stride = 65};
     p->n = (size_t)((size + p->piece_bytes - 1) / p->piece_bytes);
     p->hex = xd_alloc(p->n + 1, p->stride);
     return p->hex ? 0 : xd_fail_nomem(err);
 }
 
-/* The upload has made all of them. */
+/* Counts the replicas in the manifest.  This upload has made all of them. */
 static int count_replicas(struct xd_upload *u, struct xd_error *err)
 {
     const struct xd_model_file *f =
@@ -81,17 +99,20 @@ static int count_replicas(struct xd_upload *u, struct xd_error *err)
     return rc;
 }
 
-/* What an earlier run has left; NULL: nothing is gone on with. */
+/* Returns the file in the manifest of the earlier run, or NULL if this run does
+ * not continue it. */
 static const struct xd_model_file *file_of(const struct xd_upload *u,
                                            bool goes_on)
 {
     return goes_on ? &xd_inventory_manifest(u->inventory)->files[0] : NULL;
 }
 
-/* What an object takes in the private manifest, at most as a rule. */
+/* Largest number of bytes that an object takes in the private manifest in
+ * practice. */
 #define OBJECT_TEXT 1000
 
-/* What is longer could not be read again. */
+/* Checks that a later run can read the manifest: it must not be longer than the
+ * limit for reading. */
 static int check_length(const struct xd_upload *u, struct xd_error *err)
 {
     const uint64_t n = (uint64_t)xd_plan_n_extents(u->plan) * u->copies;
@@ -107,8 +128,11 @@ static int check_length(const struct xd_upload *u, struct xd_error *err)
 static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
 {
     const uint64_t size = xd_origin_size(u->origin);
-    int rc =
-        xd_upload_make_line(u, file_of(u, goes_on), u->note.extent_bytes, err);
+    uint64_t extent_bytes = u->note.extent_bytes; /* already fits the pieces */
+    const uint64_t piece_bytes =
+        xd_make_fitting_piece_bytes(size, &extent_bytes);
+    int rc = xd_upload_make_line(u, file_of(u, goes_on), extent_bytes,
+                                 piece_bytes, err);
 
     if (rc == 0 && u->coding.k > 0)
         rc = xd_upload_plan_shards(u, err);
@@ -118,7 +142,7 @@ static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
     if (rc == 0)
         rc = check_length(u, err);
     if (rc == 0)
-        rc = make_pieces(u, size, err);
+        rc = make_pieces(u, size, piece_bytes, err);
     if (rc == 0)
         rc = xd_upload_make_room(u, err);
     if (rc == 0 && goes_on)
@@ -128,18 +152,25 @@ static int make_plan(struct xd_upload *u, bool goes_on, struct xd_error *err)
     return rc;
 }
 
-/* Of extents, or shards. */
+/* Chooses the length of extents, or of shards, so that no piece spans two
+ * extents or shards. */
 static int choose_length(const struct xd_upload *u,
                          const struct xd_upload_wish *wish, uint64_t *out,
                          struct xd_error *err)
 {
     const uint64_t size = xd_origin_size(u->origin);
+    int rc = 0;
 
-    if (u->coding.k > 0)
-        return xd_coding_shard_bytes(out, u->coding, size, wish->extent_bytes,
-                                     err);
-    *out = xd_wish_extent_bytes(wish, size);
-    return 0;
+    if (u->coding.k == 0)
+        *out = xd_wish_extent_bytes(wish, size);
+    else
+        rc = xd_coding_shard_bytes(out, u->coding, size, wish->extent_bytes,
+                                   err);
+    if (rc == 0 && u->coding.k > 0)
+        *out = xd_coding_even(u->coding, size, *out, xd_make_piece_bytes(size));
+    if (rc == 0)
+        (void)xd_make_fitting_piece_bytes(size, out);
+    return rc;
 }
 
 static int make(struct xd_upload *u, const char *path,
@@ -166,6 +197,8 @@ static int make(struct xd_upload *u, const char *path,
         rc = xd_upload_make_note(u, extent_bytes, err);
     if (rc == 0 && goes_on && xd_inventory_is_unfinished(u->inventory, &noted))
         u->note = noted;
+    if (rc == 0 && !goes_on)
+        rc = keep_replaced(u, err);
     if (rc == 0)
         rc = xd_inventory_begin(u->inventory, &u->note, !goes_on, u->file_name,
                                 xd_origin_size(u->origin), err);

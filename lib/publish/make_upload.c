@@ -9,12 +9,15 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "io/random.h"
+#include "os/exit.h"
 #include "publish/make_parity.h"
 #include "publish/open_store.h"
 #include "publish/overlaps.h"
 
 #define LEAST_STRIPE ((uint64_t)1 << 20)
-#define STRIPES_PER_STORE 32u /* so that a slow one is late by little */
+/* Extents per store.  This is enough for stores of different speed to finish at
+ * about the same time. */
+#define STRIPES_PER_STORE 32u
 
 /* ---- what is wanted ---- */
 
@@ -41,7 +44,8 @@ const char *xd_wish_format(const struct xd_upload_wish *w)
     return "exnode";
 }
 
-/* Of stripes a whole number of MiB; a Metalink has only copies of the whole. */
+/* With `stripes`, extents are whole MiB.  A Metalink can describe only copies
+ * of the whole file. */
 uint64_t xd_wish_extent_bytes(const struct xd_upload_wish *w, uint64_t size)
 {
     uint64_t bytes;
@@ -74,12 +78,13 @@ static int check_wish(const struct xd_upload_wish *w, struct xd_error *err)
     return 0;
 }
 
-/* ---- life ---- */
+/* ---- creating and releasing ---- */
 
 static int init(struct xd_upload *u, const struct xd_options *o,
                 struct xd_error *err)
 {
     u->hold = XD_HOLD_NONE;
+    u->process = xd_exit_process();
     if (xd_options_copy(&u->options, o) < 0)
         return xd_fail_nomem(err);
     if (xd_mutex_init(&u->lock) < 0)
@@ -119,8 +124,9 @@ int xd_upload_begin(struct xd_upload **out, struct xd_upload_wish *out_wish,
     int rc;
 
     *out = NULL;
-    xd_copy_in(out_wish, sizeof *out_wish, wish);
-    rc = check_wish(out_wish, err);
+    rc = xd_copy_in(out_wish, sizeof *out_wish, wish, "xd_upload_wish", err);
+    if (rc == 0)
+        rc = check_wish(out_wish, err);
     if (rc < 0)
         return rc;
     u = xd_alloc(1, sizeof *u);
@@ -197,7 +203,8 @@ static int open_store(struct xd_upload_worker *w, const char *text,
     return rc;
 }
 
-/* Whether the store presigns URLs for as long as is wanted.  Errors: INVAL. */
+/* Checks that the store can presign URLs that live for `seconds`.  Errors:
+ * INVAL. */
 static int check_presign(const struct xd_upload_worker *w, uint64_t seconds,
                          struct xd_error *err)
 {
@@ -244,8 +251,10 @@ static int make_workers(struct xd_upload *u, const struct xd_upload_wish *wish,
 
         w->upload = u;
         w->index = i;
-        w->handler = (struct xd_tasks_handler){
-            .user = w, .read = xd_lane_read, .end = xd_lane_note_end};
+        w->handler = (struct xd_tasks_handler){.user = w,
+                                               .read = xd_lane_read,
+                                               .may_send = xd_lane_may_send,
+                                               .end = xd_lane_note_end};
         w->stats.struct_size = sizeof w->stats;
         u->n_workers++;
         rc = open_store(w, wish->stores[i], wish->lifetime_s, err);
@@ -309,8 +318,10 @@ int xd_upload_add_extents(struct xd_upload *u, struct xd_range range,
 
     while (rc == 0 && !xd_range_is_empty(range)) {
         const uint64_t left = xd_range_length(range);
-        const uint64_t n =
-            left < u->note.extent_bytes ? left : u->note.extent_bytes;
+        const uint64_t most =
+            u->note.extent_bytes -
+            (u->cut_bytes > 0 ? range.begin % u->cut_bytes : 0);
+        const uint64_t n = left < most ? left : most;
 
         rc = xd_plan_add(u->plan,
                          (struct xd_range){range.begin, range.begin + n},
@@ -383,9 +394,10 @@ void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
     xd_heal_count(&u->heal, i);
 }
 
-/* Which extents of the plan replicas are counted for.  One that could stand for several
- * does so for the first: for a shard if its host has no other one, else for a copy
- * more. */
+/* Passes in which existing replicas are counted as copies of the plan.  A
+ * replica that could be a copy of several extents counts in the first suitable
+ * pass: as a shard if its host has no other shard of the stripe, otherwise as
+ * an extra copy. */
 enum count { COUNT_SHARDS, COUNT_MORE, COUNT_ALL };
 
 static bool may_count(const struct xd_upload *u, size_t extent, size_t store,
@@ -404,7 +416,8 @@ static bool may_count(const struct xd_upload *u, size_t extent, size_t store,
     return xd_heal_wants(&u->heal, extent);
 }
 
-/* Of `extent` of the plan one of the file's. */
+/* Counts the replicas of extent `extent_of` of the file as copies of extent
+ * `extent` of the plan. */
 static void count_replicas_of(struct xd_upload *u,
                               const struct xd_model_file *f, size_t extent,
                               size_t extent_of, struct xd_there *there,

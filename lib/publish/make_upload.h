@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How uploads are made before they start: what all have in common.
+ * The steps that prepare any kind of upload.
  *
  *     begin() -> an origin -> open() -> extents -> plan() -> end()
  */
@@ -9,63 +9,71 @@
 
 #include "publish/upload.h"
 
-/* The length of objects, where nothing else is wanted. */
+/* Default length of an object, in bytes. */
 #define XD_UPLOAD_EXTENT ((uint64_t)256 << 20)
 
-/* How many copies the wish wants. */
+/* Returns the number of copies wanted. */
 unsigned xd_wish_copies(const struct xd_upload_wish *w);
 
-/* "exnode" or "metalink". */
+/* Returns "exnode" or "metalink". */
 const char *xd_wish_format(const struct xd_upload_wish *w);
 
-/* The length of extents of a file of `size` bytes. */
+/* Returns the length of extents for a file of `size` bytes. */
 uint64_t xd_wish_extent_bytes(const struct xd_upload_wish *w, uint64_t size);
 
-/* An upload that has nothing yet, and what `wish` says as far as it is known: *out
- * is the caller's, to release with xd_upload_unmake().
- * Errors: INVAL (a wish that cannot be granted), NOMEM. */
+/*
+ * Creates an upload without stores and files, and copies the known fields of
+ * `wish` to *out_wish.
+ * Ownership: *out is the caller's; release it with xd_upload_unmake().
+ * Errors: INVAL (the wish cannot be fulfilled), NOMEM.
+ */
 int xd_upload_begin(struct xd_upload **out, struct xd_upload_wish *out_wish,
                     const struct xd_upload_wish *wish,
                     const struct xd_options *o, struct xd_error *err);
 
-/* Its stores; and the manifests that are there, which are kept from others.
- * Errors: INVAL (a URL that is none of a store, one twice), IO, MANIFEST, NOMEM. */
+/* Opens the stores and the existing manifests, and locks the manifests against
+ * other uploads.  Errors: INVAL (a URL that does not name a store, a store
+ * given twice), IO, MANIFEST, NOMEM. */
 int xd_upload_open(struct xd_upload *u, const struct xd_upload_wish *wish,
                    struct xd_error *err);
 
-/* A new name for its objects.  Errors: IO, NOMEM. */
+/* Chooses a random name prefix for the objects.  Errors: IO, NOMEM. */
 int xd_upload_make_name(struct xd_upload *u, struct xd_error *err);
 
-/* What is noted of it, with such a name.  Errors: likewise. */
+/* Fills in the note for later runs, with a random name prefix.  Errors: IO,
+ * NOMEM. */
 int xd_upload_make_note(struct xd_upload *u, uint64_t extent_bytes,
                         struct xd_error *err);
 
-/* Of the whole file; `wanted` copies of each extent.  Errors: NOMEM. */
+/* Plans `wanted` copies of each extent of the range.  Errors: NOMEM. */
 int xd_upload_add_extents(struct xd_upload *u, struct xd_range range,
                           unsigned wanted, struct xd_error *err);
 
-/* The store that a replica lies on; n_workers: none of ours. */
+/* Returns the store that has a replica, or n_workers if none of our stores has
+ * it. */
 size_t xd_upload_store_of(const struct xd_upload *u,
                           const struct xd_model_file *f, size_t place);
 
-/* Once all extents are known.  Errors: NOMEM. */
+/* Allocates the tables for the extents.  Call it after adding all extents.
+ * Errors: NOMEM. */
 int xd_upload_make_room(struct xd_upload *u, struct xd_error *err);
 
-/* The extent of the plan is on the store already, with these bytes, if `sha256` is not
- * NULL. */
+/* Counts a copy of the extent that the store already has.  `sha256` is its
+ * hash, or NULL. */
 void xd_upload_count_extent(struct xd_upload *u, size_t i, const char *sha256,
                             size_t store);
 
 /* A replica of the file. */
 struct xd_there {
     bool is_there;
-    bool counts;  /* an earlier run of this upload has made it */
-    size_t store; /* count_replicas() finds it */
+    bool counts;  /* an earlier run of this upload made the replica */
+    size_t store; /* number of its store; set by xd_upload_count_replicas() */
 };
 
-/* Of all replicas of the file those that are there: what an earlier run has made counts;
- * where there is another, its store gets no copy of the same bytes.  After make_room().
- * Errors: NOMEM. */
+/* Counts existing replicas.  there[] has one entry for each replica of the
+ * file.  Replicas made by an earlier run count as copies of this upload.  A
+ * store with any other replica gets no copy of the same bytes.  Call it after
+ * xd_upload_make_room().  Errors: NOMEM. */
 int xd_upload_count_replicas(struct xd_upload *u, const struct xd_model_file *f,
                              struct xd_there *there, struct xd_error *err);
 

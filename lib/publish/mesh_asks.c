@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* No answer that means something is longer. */
+/* Largest number of bytes read of a body.  No meaningful answer is longer. */
 #define LONGEST_BODY ((size_t)64 << 10)
 
 static int on_head(void *user, size_t i, const struct xd_head *head)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions to the nodes of a mesh, in plain HTTP: whatever is answered is an
- * answer. */
+/* HTTP requests to nodes of a mesh.  Any response counts as an answer. */
 #ifndef XD_PUBLISH_MESH_ASKS_H
 #define XD_PUBLISH_MESH_ASKS_H
 
@@ -14,38 +13,38 @@
 #include "io/transport.h"
 
 struct xd_mesh_ask {
-    /* The asker's. */
+    /* For the caller. */
     size_t node;
     unsigned what;
     uint64_t chunk;
 
-    /* The question: strings are owned. */
-    char *target; /* what is asked for */
-    char *fields; /* "Name: value" and a line feed, each */
+    /* The request.  The strings are owned. */
+    char *target; /* the request target */
+    char *fields; /* header fields, each "Name: value" and a line feed */
 
-    /* The answer. */
-    int64_t code; /* HTTP's status; 0: there was none, */
-    char *error;  /* and why, in a sentence */
+    /* The response. */
+    int64_t code; /* HTTP status; 0: there was no response */
+    char *error;  /* why there was no response */
     bool is_range;
     struct xd_range range;
-    uint64_t size;       /* of the object, or XD_SIZE_UNKNOWN */
-    char *etag;          /* the strong one; or NULL */
-    struct xd_text body; /* the first of it */
+    uint64_t size;       /* size of the object, or XD_SIZE_UNKNOWN */
+    char *etag;          /* strong ETag, or NULL */
+    struct xd_text body; /* first bytes of the body */
 
-    /* Its own. */
+    /* Private. */
     struct xd_url at;
     struct xd_sending sending;
     bool has_no_memory;
 };
 
 /*
- * Ask all, several at once.
- * Blocks: until each has been answered or has failed; `a` may end it.
- * Errors: NOMEM.  What is wrong with one stands there.
+ * Sends all requests, several at a time.
+ * Blocks: until each was answered or has failed, or until `a` is canceled.
+ * Errors: NOMEM.  Errors of a request are in its struct.
  */
 int xd_mesh_asks_run(struct xd_mesh_ask *asks, size_t n,
                      const struct xd_cancelable_batch *a, struct xd_error *err);
 
-void xd_mesh_asks_free(struct xd_mesh_ask *asks, size_t n); /* or NULL */
+void xd_mesh_asks_free(struct xd_mesh_ask *asks, size_t n); /* accepts NULL */
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mesh tested.
+ * Tests the nodes of a mesh in rounds of requests:
  *
- *     1  the origin is asked for the file's size and ETag
- *     2  each node for its status, which its configuration holds
- *     3  which chunks it has, of those that are looked at: nothing is fetched
- *     4  the last byte of the first chunk, which fetches that chunk
- *     5  what must be refused
- *     6  a request with credentials, and whether something was kept of it
- *     7  whether that chunk was kept
+ *     1  the origin: the file's size and ETag
+ *     2  each node: its status, which contains its configuration
+ *     3  which of the sampled chunks each node has, without fetching any
+ *     4  the last byte of the first chunk, which makes nodes fetch that chunk
+ *     5  requests that nodes must refuse
+ *     6  a request with credentials, and whether nodes keep any part of the
+ *        response
+ *     7  whether the first chunk was kept
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,13 +26,15 @@
 
 typedef unsigned long long ull;
 
-/* Of so many chunks each node is asked, and of so many in all. */
+/* Limits on the number of chunks to ask for: from each node, and from all nodes
+ * together. */
 #define CHUNKS_MOST 1024u
 #define ASKS_MOST 16384u
 
 #define ATTEMPTS 2u
 
-/* No server has that name: an open proxy would say that it cannot find it. */
+/* The name of a host that does not exist (.invalid, RFC 6761).  An open proxy
+ * would fail to find it. */
 #define ELSEWHERE "/http/xd-check.invalid/"
 
 #define ONLY_CACHED "Cache-Control: only-if-cached\n"
@@ -40,25 +43,28 @@ typedef unsigned long long ull;
 
 struct node {
     enum xd_mesh_result results[XD_MESH_TESTS];
-    char *words[XD_MESH_TESTS]; /* of those that failed; else NULL */
+    /* reason of each failed test; NULL: not failed */
+    char *words[XD_MESH_TESTS];
     uint64_t n_held;
-    bool
-        had_unversioned; /* the first chunk, before credentials were shown; of a
-                             file without an ETag all have */
+    /* True if, before the request with credentials, the node already had a copy
+     * of the first chunk cached without an ETag.  Always true if the file has
+     * no ETag. */
+    bool had_unversioned;
 };
 
 struct xd_mesh_check {
-    /* Constant after new(). */
+    /* constant after xd_mesh_check_new() */
     const struct xd_mesh *mesh;
     struct xd_url file;
-    char *text; /* of that URL */
+    char *text; /* text of the URL `file` */
     uint64_t size, n_chunks, n_asked;
     char *etag;
-    struct node *nodes; /* of each node of the mesh */
-    bool *is_held;      /* of each chunk asked, by any */
+    struct node *nodes; /* one entry for each node of the mesh */
+    /* for each node and each chunk asked for: the node holds it */
+    bool *is_held;
     uint64_t n_held;
 
-    /* While it runs. */
+    /* used while the check runs */
     struct xd_cancelable_batch *batch;
     struct xd_mesh_ask *asks;
     size_t n_asks, capacity;
@@ -74,12 +80,13 @@ enum question {
     ASK_OTHER_VERSION,
     ASK_ELSEWHERE,
     ASK_ODD_PATH,
-    ASK_UNVERSIONED, /* whether it is held, before credentials are shown */
+    ASK_UNVERSIONED, /* whether the chunk is cached before credentials are
+                        sent */
     ASK_WITH_CREDENTIALS,
     ASK_UNVERSIONED_AGAIN
 };
 
-/* ---- asking ---- */
+/* ---- making requests ---- */
 
 static void forget_asks(struct xd_mesh_check *c)
 {
@@ -88,7 +95,7 @@ static void forget_asks(struct xd_mesh_check *c)
     c->n_asks = c->capacity = 0;
 }
 
-/* One more question; NULL: no memory. */
+/* Adds a request.  Returns NULL if out of memory. */
 static struct xd_mesh_ask *add_ask(struct xd_mesh_check *c, size_t node,
                                    unsigned what)
 {
@@ -104,7 +111,7 @@ static struct xd_mesh_ask *add_ask(struct xd_mesh_check *c, size_t node,
     return grown;
 }
 
-/* "http://10.0.0.1:8080" and then `path`. */
+/* Returns a URL like "http://10.0.0.1:8080" followed by `path`. */
 static char *target_of(const struct xd_mesh_check *c, size_t node,
                        const char *path)
 {
@@ -114,7 +121,7 @@ static char *target_of(const struct xd_mesh_check *c, size_t node,
     return t.s;
 }
 
-/* The header for one byte of a chunk. */
+/* Returns the header lines of a request for one byte of a chunk. */
 static char *fields_of(const struct xd_mesh_check *c, uint64_t chunk,
                        uint64_t byte, const char *version, const char *more)
 {
@@ -135,7 +142,7 @@ static int no_memory(const struct xd_mesh_check *c)
     return xd_fail_nomem(c->err);
 }
 
-/* One byte of the file, of a version, in a chunk. */
+/* Adds a request for one byte of a chunk, in a version of the file. */
 static int ask_byte(struct xd_mesh_check *c, size_t node, unsigned what,
                     uint64_t chunk, uint64_t byte, const char *version,
                     const char *more)
@@ -162,7 +169,7 @@ static int ask_path(struct xd_mesh_check *c, size_t node, unsigned what,
     return ask->target && ask->fields ? 0 : no_memory(c);
 }
 
-/* ---- what is found ---- */
+/* ---- results ---- */
 
 static int pass(struct xd_mesh_check *c, size_t node, enum xd_mesh_test test)
 {
@@ -174,7 +181,7 @@ static int pass(struct xd_mesh_check *c, size_t node, enum xd_mesh_test test)
 static int fail(struct xd_mesh_check *c, size_t node, enum xd_mesh_test test,
                 const char *format, ...) XD_PRINTF(4, 5);
 
-/* The first failure of a test is the one that is said. */
+/* Records a failure, unless the test has failed at this node before. */
 static int fail(struct xd_mesh_check *c, size_t node, enum xd_mesh_test test,
                 const char *format, ...)
 {
@@ -192,7 +199,7 @@ static int fail(struct xd_mesh_check *c, size_t node, enum xd_mesh_test test,
     return n->words[test] ? 0 : no_memory(c);
 }
 
-/* What an answer was, in words. */
+/* A description of a response. */
 struct said {
     char s[400];
 };
@@ -252,7 +259,7 @@ static int judge_range(struct xd_mesh_check *c, const struct xd_mesh_ask *ask)
     return pass(c, ask->node, XD_MESH_RANGES);
 }
 
-/* For a question with one right answer. */
+/* Evaluates a response for which only one status is right. */
 static int expect(struct xd_mesh_check *c, const struct xd_mesh_ask *ask,
                   enum xd_mesh_test test, int64_t code, const char *words)
 {
@@ -266,16 +273,26 @@ static int judge_credentials(struct xd_mesh_check *c,
                              const struct xd_mesh_ask *ask)
 {
     if (c->nodes[ask->node].had_unversioned)
-        return 0; /* then it says nothing */
+        /* a cached response does not show how the node handles credentials */
+        return 0;
     return expect(c, ask, XD_MESH_CREDENTIALS, 504,
-                  "what was answered to a request with credentials is kept");
+                  "a response to a request with credentials is cached");
+}
+
+static bool *held_by(const struct xd_mesh_check *c, size_t node, uint64_t chunk)
+{
+    return &c->is_held[node * c->n_asked + chunk];
 }
 
 static void note_held(struct xd_mesh_check *c, const struct xd_mesh_ask *ask)
 {
+    bool is_new = true;
+
+    for (size_t i = 0; i < c->mesh->n_nodes; i++)
+        is_new &= !*held_by(c, i, ask->chunk);
+    c->n_held += is_new;
     c->nodes[ask->node].n_held++;
-    c->n_held += !c->is_held[ask->chunk];
-    c->is_held[ask->chunk] = true;
+    *held_by(c, ask->node, ask->chunk) = true;
 }
 
 static int judge(struct xd_mesh_check *c, const struct xd_mesh_ask *ask)
@@ -291,7 +308,7 @@ static int judge(struct xd_mesh_check *c, const struct xd_mesh_ask *ask)
         return judge_range(c, ask);
     case ASK_KEPT:
         return expect(c, ask, XD_MESH_KEEPS, 206,
-                      "a chunk that was asked for is not kept");
+                      "a requested chunk is not cached");
     case ASK_OTHER_VERSION:
         return expect(c, ask, XD_MESH_VERSIONS, 504,
                       "it has bytes of a version that does not exist");
@@ -313,7 +330,7 @@ static int judge(struct xd_mesh_check *c, const struct xd_mesh_ask *ask)
     return 0;
 }
 
-/* Ask what has been put together, and judge the answers. */
+/* Sends all requests that were added, and evaluates the responses. */
 static int run_round(struct xd_mesh_check *c)
 {
     int rc = xd_mesh_asks_run(c->asks, c->n_asks, c->batch, c->err);
@@ -380,7 +397,8 @@ static int ask_status(struct xd_mesh_check *c)
     return rc < 0 ? rc : run_round(c);
 }
 
-/* Evenly over the file, if it has more chunks than are asked for. */
+/* Chooses the chunks to ask for.  If the file has too many chunks, it chooses
+ * some, evenly spread over the file. */
 static int choose_chunks(struct xd_mesh_check *c)
 {
     const uint64_t share = ASKS_MOST / c->mesh->n_nodes;
@@ -389,22 +407,36 @@ static int choose_chunks(struct xd_mesh_check *c)
     c->n_asked = c->n_chunks < CHUNKS_MOST ? c->n_chunks : CHUNKS_MOST;
     if (c->n_asked > share)
         c->n_asked = share;
-    c->is_held = xd_alloc((size_t)c->n_asked, sizeof *c->is_held);
+    c->is_held =
+        xd_alloc((size_t)c->n_asked * c->mesh->n_nodes, sizeof *c->is_held);
     return c->is_held ? 0 : no_memory(c);
 }
 
-static int ask_held(struct xd_mesh_check *c)
+static int ask_held_as(struct xd_mesh_check *c, const char *etag)
 {
-    int rc = choose_chunks(c);
+    int rc = 0;
 
     for (size_t i = 0; i < c->mesh->n_nodes; i++)
         for (uint64_t k = 0; rc == 0 && is_up(c, i) && k < c->n_asked; k++) {
-            rc = ask_byte(c, i, ASK_HELD, k * c->n_chunks / c->n_asked, 0,
-                          c->etag, ONLY_CACHED);
+            if (*held_by(c, i, k))
+                continue;
+            rc = ask_byte(c, i, ASK_HELD, k * c->n_chunks / c->n_asked, 0, etag,
+                          ONLY_CACHED);
             if (rc == 0)
                 c->asks[c->n_asks - 1].chunk = k;
         }
     return rc < 0 ? rc : run_round(c);
+}
+
+/* Asks with the ETag and without it, because clients send no ETag for chunks
+ * that piece hashes prove. */
+static int ask_held(struct xd_mesh_check *c)
+{
+    int rc = choose_chunks(c);
+
+    if (rc == 0)
+        rc = ask_held_as(c, c->etag);
+    return rc == 0 && c->etag ? ask_held_as(c, NULL) : rc;
 }
 
 static int ask_range(struct xd_mesh_check *c)
@@ -418,7 +450,7 @@ static int ask_range(struct xd_mesh_check *c)
     return rc < 0 ? rc : run_round(c);
 }
 
-/* "/https/releases.example.com/x%2fy" */
+/* Requests a path like "/https/releases.example.com/x%2fy". */
 static int ask_odd_path(struct xd_mesh_check *c, size_t node)
 {
     struct xd_text t = {.s = NULL};
@@ -456,7 +488,8 @@ static int ask_nodes(struct xd_mesh_check *c)
     return rc < 0 ? rc : run_round(c);
 }
 
-/* Where a file has an ETag no client asks without it: its place is free. */
+/* Asks only nodes that had no cached chunk without an ETag.  At any other node,
+ * the result would not show whether the node keeps the response. */
 static int ask_with(struct xd_mesh_check *c, enum question what,
                     const char *fields)
 {
@@ -468,7 +501,8 @@ static int ask_with(struct xd_mesh_check *c, enum question what,
     return rc < 0 ? rc : run_round(c);
 }
 
-/* The last of what was asked for has come, but a node may keep it a moment later. */
+/* Asks whether the first chunk was kept.  This round is the last, because a
+ * node may store the chunk a moment after it has sent the requested byte. */
 static int ask_kept(struct xd_mesh_check *c)
 {
     int rc = 0;
@@ -498,7 +532,8 @@ static int run_rounds(struct xd_mesh_check *c)
     return rc < 0 ? rc : ask_kept(c);
 }
 
-/* A node that does not answer is what is looked for: it is asked twice. */
+/* Sends each request at most twice: a node that does not answer is a result
+ * too. */
 static int run(struct xd_mesh_check *c, const struct xd_options *o)
 {
     struct xd_options twice;

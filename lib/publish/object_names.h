@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * By which names objects are read and managed, so that none is removed that is used.
+ * Collects the names by which a manifest reads and manages objects, so that no
+ * object is deleted that is still in use.
  *
  * Pure.
  */
@@ -13,15 +14,16 @@
 
 #include "manifest/model.h"
 
-/* In order; they are the file's. */
+/* A sorted list of names.  The strings belong to the file. */
 struct xd_object_names {
     const char **list; /* owned */
     size_t n;
 };
 
-/* Those of the replicas that are not `dropped`, and of parity, where NULL stands for
- * none, and of stripes that are not used all; to be released with fini(), after a
- * failure too.  Errors: NOMEM. */
+/* Collects the names of all replicas that are not dropped, including replicas
+ * of parity and of stripes that are not in use.  `dropped` and `dropped_parity`
+ * may be NULL if no replica is dropped.  Call fini() even after a failure.
+ * Errors: NOMEM. */
 int xd_object_names_of(struct xd_object_names *out,
                        const struct xd_model_file *f, const bool *dropped,
                        const bool *dropped_parity, struct xd_error *err);
@@ -29,8 +31,8 @@ bool xd_object_names_have(const struct xd_object_names *names,
                           const char *name);
 void xd_object_names_fini(struct xd_object_names *names);
 
-/* Whether an upload has called it so: "HEX-OFFSET".  Capabilities of IBP are
- * secrets anyway. */
+/* Returns true if the name has the form "HEX-OFFSET", which uploads use, or is
+ * an IBP capability.  These names are secrets that nobody can guess. */
 bool xd_is_of_upload(const char *manage);
 
 #endif

@@ -12,12 +12,12 @@ struct xd_origin {
     uint64_t size;
     char stamp[XD_FILE_STAMP_SIZE];
 
-    /* A file. */
+    /* for a file */
     char *path;
     int fd;
 
-    /* What is fetched. */
-    struct xd_source *source; /* NULL: it is a file */
+    /* for a download */
+    struct xd_source *source; /* the source of a download; NULL for a file */
     struct xd_reader **readers;
     size_t n_readers;
 };

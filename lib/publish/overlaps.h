@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which extents of a file have bytes of a range, for ranges that come in order: all of
- * them in one pass over the extents.
+ * Finds the extents of a file that overlap a range.  For ascending ranges it
+ * needs a single pass over all extents.
  *
  * Pure.
  */
@@ -16,19 +16,23 @@
 
 struct xd_overlaps {
     const struct xd_model_file *file;
-    size_t *list; /* numbers of extents, ascending; owned */
+    size_t *list; /* ascending numbers of extents; owned */
     size_t n;
-    size_t next; /* the first extent that was not looked at */
+    size_t next; /* first extent that was not examined yet */
 };
 
-/* The file outlives it.  Ownership: to be released with fini(), after a failure too.
- * Errors: NOMEM. */
+/*
+ * Prepares an empty list.  `file` must outlive it.
+ * Ownership: call fini() even after a failure.
+ * Errors:    NOMEM.
+ */
 int xd_overlaps_init(struct xd_overlaps *out, const struct xd_model_file *file,
                      struct xd_error *err);
 void xd_overlaps_fini(struct xd_overlaps *o);
 
-/* The list is of this range, which does not begin before the last one; if it ends before
- * that it may have extents, too, that begin behind it. */
+/* Lists the extents that overlap this range.  The range must not begin before
+ * the range of the previous call.  If it ends before the end of that range, the
+ * list may also have extents that begin after its end. */
 void xd_overlaps_move(struct xd_overlaps *o, struct xd_range range);
 
 #endif

@@ -18,13 +18,13 @@ struct xd_parity_reads {
     size_t reader;
     const struct xd_upload_line *line;
 
-    /* For the last code, and the one shard that was asked for last. */
+    /* code of the last stripe, and number of the last shard that was read */
     unsigned k, n, number;
     size_t slice;
     struct xd_coder *coder;
-    struct xd_decoder *decoder; /* of that shard */
+    struct xd_decoder *decoder; /* decoder for shard `number` */
 
-    uint8_t *room; /* a slice of each shard */
+    uint8_t *room; /* room for a slice of each shard */
     size_t room_bytes;
     const uint8_t *data[XD_SHARDS_MAX];
     uint8_t *parity[XD_SHARDS_MAX];
@@ -80,7 +80,8 @@ static int take_code(struct xd_parity_reads *r, const struct xd_model_stripe *s,
     return xd_coder_new(&r->coder, s->k, s->n, err);
 }
 
-/* For one shard alone: of all of them the others would be computed in vain. */
+/* Creates a decoder for a single shard.  A decoder for all shards would also
+ * compute shards that are not needed. */
 static int take_decoder(struct xd_parity_reads *r, unsigned number,
                         struct xd_error *err)
 {
@@ -96,7 +97,7 @@ static int take_decoder(struct xd_parity_reads *r, unsigned number,
     return xd_decoder_new(&r->decoder, r->coder, present, &number, 1, err);
 }
 
-/* For `n` slices. */
+/* Allocates memory for `n` slices. */
 static int take_room(struct xd_parity_reads *r, size_t n, struct xd_error *err)
 {
     if (n * r->slice <= r->room_bytes)
@@ -110,7 +111,8 @@ static int take_room(struct xd_parity_reads *r, size_t n, struct xd_error *err)
     return 0;
 }
 
-/* Behind the end of a shard of data are zeros. */
+/* Reads a slice of a data shard.  After the end of the shard, it is filled with
+ * zeros. */
 static int read_slice(struct xd_parity_reads *r, size_t stripe, unsigned shard,
                       uint64_t at, size_t len, struct xd_error *err)
 {
@@ -129,7 +131,8 @@ static int read_slice(struct xd_parity_reads *r, size_t stripe, unsigned shard,
     return rc;
 }
 
-/* And the code of that stripe. */
+/* Reads the slices of all data shards at an offset.  Prepares the coder and the
+ * memory that the stripe needs. */
 static int read_data(struct xd_parity_reads *r, size_t stripe, uint64_t at,
                      size_t len, size_t n_outputs, struct xd_error *err)
 {

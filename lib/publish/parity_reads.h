@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parity as it is read: computed of the data of its stripe at the same places, slice
- * by slice, so that no shard has to be kept.
+ * Computes parity while it is read.  Each slice of parity is computed from the
+ * data of the stripe at the same offsets, so no whole shard is kept in memory.
  *
  *     d0 |....####......|
  *     d1 |....####......|   --->   p2 |....####......|
  *
- * One thread at a time.
+ * Threads: one at a time.
  */
 #ifndef XD_PUBLISH_PARITY_READS_H
 #define XD_PUBLISH_PARITY_READS_H
@@ -20,29 +20,34 @@
 
 struct xd_parity_reads;
 
-/* Bytes of each of `n` shards that are computed at a time: of all together 1 MiB,
- * for there may be 255 of them, and as many readers. */
+/* Returns the length of a slice for `n` shards.  The slices of all shards have
+ * 1 MiB together, because a stripe may have 255 shards and an upload may have
+ * many readers. */
 size_t xd_parity_slice(unsigned n);
 
 /*
- * By reader number `reader` of the origin of the file; both outlive it.
- * Ownership: *out is the caller's, to release with xd_parity_reads_free().
+ * Reads data as reader number `reader` of `origin`.  `origin` and `line` must
+ * outlive the reads.
+ * Ownership: *out is the caller's; release it with xd_parity_reads_free().
  * Errors:    NOMEM.
  */
 int xd_parity_reads_new(struct xd_parity_reads **out, struct xd_origin *origin,
                         size_t reader, const struct xd_upload_line *line,
                         struct xd_error *err);
-void xd_parity_reads_free(struct xd_parity_reads *r); /* NULL does nothing */
+void xd_parity_reads_free(struct xd_parity_reads *r); /* accepts NULL */
 
-/* Exactly `len` bytes of the line, which lie in one shard of parity.
- * Blocks, Errors: as xd_origin_read(); NOMEM. */
+/*
+ * Reads exactly `len` bytes of the upload line, inside one parity shard.
+ * Blocks and errors: like xd_origin_read(); NOMEM.
+ */
 int xd_parity_read(struct xd_parity_reads *r, uint64_t position, void *to,
                    size_t len, struct xd_error *err);
 
 /*
- * Of a stripe `len` bytes, at most xd_parity_slice(), of all its shards of parity, from
- * `at` on: *out is that many pointers, which live until the next call.
- * Blocks, Errors: likewise.
+ * Computes `len` bytes, at most xd_parity_slice(), of each parity shard of a
+ * stripe, from the offset `at` on.  *out points to one buffer for each shard,
+ * valid until the next call.
+ * Blocks and errors: like xd_origin_read(); NOMEM.
  */
 int xd_parity_read_all(struct xd_parity_reads *r, size_t stripe, uint64_t at,
                        size_t len, const uint8_t *const **out,

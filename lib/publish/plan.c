@@ -85,7 +85,8 @@ bool xd_plan_is_more(const struct xd_plan *p, size_t extent)
     return p->extents[extent].more_of > 0;
 }
 
-/* The extents of the group that was begun, if it has any yet. */
+/* Adds the extents of the current group to the sums, or subtracts them from the
+ * sums. */
 static void count_begun(struct xd_plan *p, bool is_in)
 {
     if (p->group != XD_PLAN_NO_GROUP && p->n > 0 &&
@@ -118,7 +119,8 @@ void xd_plan_look_from(struct xd_plan *p, size_t extent)
         p->window = extent;
 }
 
-/* An extent is at a store; and is no more. */
+/* use_host() records that a store has an extent.  unuse_host() removes the
+ * record. */
 static void use_host(struct xd_plan *p, size_t extent, size_t store)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
@@ -156,7 +158,8 @@ static void become_piece(struct xd_plan *p, size_t extent)
     xd_plan_count_one(p, extent, true);
 }
 
-/* The extent that was added last, and others of its shard, if there are others. */
+/* If the shard of the last extent has other extents too, marks all extents of
+ * the shard as pieces. */
 static void mark_pieces(struct xd_plan *p)
 {
     struct xd_plan_extent *last = &p->extents[p->n - 1];
@@ -173,8 +176,9 @@ static void mark_pieces(struct xd_plan *p)
     }
 }
 
-/* Those of the extents before `n` that are copies more in the group that was begun: they
- * wait for its shards. */
+/* Adds the extra copies before number `n` of the current group to the sums, or
+ * subtracts them from the sums.  Extra copies wait for the shards of their
+ * group. */
 static void count_more(struct xd_plan *p, size_t n, bool is_in)
 {
     for (size_t i = n;
@@ -205,7 +209,8 @@ int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
         .wanted = wanted,
         .group = p->group,
         .shard = p->shard,
-        .is_piece = p->more_of > 0, /* what may be depends on all hosts */
+        /* the choice of stores for it depends on all hosts */
+        .is_piece = p->more_of > 0,
         .more_of = p->more_of};
     if (p->group != XD_PLAN_NO_GROUP && p->shard != XD_SHARD_NONE)
         mark_pieces(p);
@@ -316,7 +321,6 @@ size_t xd_plan_sorted(const struct xd_plan *p, size_t i)
     return p->by_begin[i];
 }
 
-/* The first in order that begins there or behind. */
 size_t xd_plan_sorted_from(const struct xd_plan *p, uint64_t begin)
 {
     size_t low = 0, high = p->n;
@@ -397,8 +401,9 @@ void xd_plan_sent(struct xd_plan *p, size_t store, uint64_t bytes, xd_usec now)
     p->stores[store].sent += bytes;
 }
 
-/* It is under way no more.  What was sent of it has to do with the rest only if
- * more than one is. */
+/* Marks the extent as no longer in progress at the store.  Bytes sent beyond
+ * its length belong to the other extents in progress at the store, if there are
+ * any. */
 static void end(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     struct xd_plan_store *s = &p->stores[store];
@@ -451,7 +456,8 @@ static void count_all(struct xd_plan *p, bool is_in)
 
 void xd_plan_drop(struct xd_plan *p, size_t store)
 {
-    count_all(p, false); /* pieces may have waited for others at its host */
+    /* pieces of a shard may go to another host now */
+    count_all(p, false);
     p->stores[store].is_dropped = true;
     p->window = p->first;
     count_all(p, true);

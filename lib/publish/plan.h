@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which extent goes to which store next.
+ * Decides which extent goes to which store next.
  *
- *     extents   0     1     2     3          a copy: on a store, or on its way
- *     copies    2/2   1/2   0/2   0/2        of those that are wanted
+ *     extents   0     1     2     3
+ *     copies    2/2   1/2   0/2   0/2      existing or being sent / wanted
  *
- * No store gets two copies of one extent, nor of bytes that two have in common.  Either some stores get whole copies, as
- * many as copies are wanted, and the others stand by; or extents go to whichever
- * store is free (`stripes`), first what the others can do least for.  A store takes
- * no extent that it would have sent after the others could have: all end together.
+ * No store gets two copies of an extent, or two extents with common bytes.
+ * There are two modes.  Normally each wanted copy of the file goes to one
+ * store, and all other stores are spares.  With `stripes`, an extent goes to
+ * any free store.  A store first gets the extents that the other stores are
+ * least able to take.  It gets no extent that the other stores would finish
+ * earlier, so all stores end at the same time.
  *
- * Extents may be shards of one stripe, a group: no host gets two of a group, though it
- * may have several stores (groups.h).  Or they are pieces of such a shard: these go to
- * one host, and to another only where that one can get no more.  Or they are copies more
- * of bytes of several shards, that lie beside no parity: shards have new hosts before them.
+ * An extent may belong to a stripe (a group, see groups.h), in one of three
+ * ways:
+ * - It may be a shard of the stripe.  No host gets two shards of a stripe, even
+ *   if the host has several stores.
+ * - It may be a piece of a shard.  All pieces of a shard go to one host.  They
+ *   go to a second host only if the first can get no more.
+ * - It may be an extra copy that spans several data shards.  Its host must not
+ *   have parity of the stripe.  Shards get new hosts before extra copies do.
  *
  * Pure: time is an argument.  Not thread-safe.
  */
@@ -31,121 +37,137 @@
 
 struct xd_plan;
 
-#define XD_PLAN_NONE SIZE_MAX /* no extent */
+#define XD_PLAN_NONE SIZE_MAX /* stands for "no extent" */
 
 /* Errors: NOMEM. */
 int xd_plan_new(struct xd_plan **out, size_t n_stores, bool stripes,
                 struct xd_error *err);
-void xd_plan_free(struct xd_plan *p); /* NULL does nothing */
+void xd_plan_free(struct xd_plan *p); /* accepts NULL */
 
-/* The next extent, from 0 on, of which so many copies are wanted.
+/* Adds the next extent, numbered from 0, with the number of copies wanted.
  * Errors: NOMEM. */
 int xd_plan_add(struct xd_plan *p, struct xd_range range, unsigned wanted,
                 struct xd_error *err);
 
-/* There are groups, of which the extents follow each other: hosts[i] is the host of
- * store i, a number from 0 to n_stores - 1.  Before any extent.  Errors: NOMEM. */
+/* Enables groups.  hosts[i] is the host of store i, from 0 to n_stores - 1.
+ * Call it before adding extents; the extents of a group must be added one after
+ * the other.
+ * Errors: NOMEM. */
 int xd_plan_set_hosts(struct xd_plan *p, const size_t *hosts,
                       struct xd_error *err);
 
-/* Extents that are added until end_group() are of a new group; and, behind
- * begin_shard(), pieces of that shard of it.  Those of no shard are each one of their
- * own.  Errors: NOMEM. */
+/* begin_group() starts a new group for the extents added until end_group().
+ * The extents added after begin_shard() are pieces of that shard.  Without
+ * begin_shard(), each extent is a shard of its own.  Errors: NOMEM. */
 int xd_plan_begin_group(struct xd_plan *p, struct xd_error *err);
 void xd_plan_begin_shard(struct xd_plan *p, unsigned number);
 
-/* Or they are copies more of what has others, of one or several shards of data, which
- * are those below `n_data`. */
+/* Makes the next extents extra copies of bytes that other hosts have.  Each
+ * holds bytes of one or several of the data shards below `n_data`. */
 void xd_plan_begin_more(struct xd_plan *p, unsigned n_data);
 bool xd_plan_is_more(const struct xd_plan *p, size_t extent);
 
 void xd_plan_end_group(struct xd_plan *p);
 
-/* The host has some of that shard of the group, of which it may get pieces; with
- * XD_SHARD_NONE it gets none of the group, with XD_SHARD_SEVERAL only copies more.
- * Before its extents. */
+/* Records that the host has a part of the shard `shard`.  Call it before adding
+ * the extents of the group.  The host may then get only pieces of the same
+ * shard.  With XD_SHARD_NONE it gets nothing of the group, with
+ * XD_SHARD_SEVERAL only extra copies. */
 void xd_plan_use_host(struct xd_plan *p, size_t host, unsigned shard);
 
-/* How many hosts have nothing of the group that was begun last. */
+/* Returns the number of hosts that have no object of the current group. */
 size_t xd_plan_n_hosts(const struct xd_plan *p);
 
-/* The store has a copy of it already, or must not get one.  hold() returns false
- * if that is known. */
+/* hold() records that the store has a copy of the extent, and returns false if
+ * the copy was recorded before.  forbid() excludes the store from getting the
+ * extent. */
 bool xd_plan_hold(struct xd_plan *p, size_t extent, size_t store);
 void xd_plan_forbid(struct xd_plan *p, size_t extent, size_t store);
 
-/* The store must not get it, since its host has other shards of the bytes. */
+/* Excludes the store from getting the extent, because its host has other shards
+ * of the same stripe. */
 void xd_plan_keep_apart(struct xd_plan *p, size_t extent, size_t store);
 
-/* Extents before this one may be sent; all others not yet. */
+/* Allows sending the extents before number `n`. */
 void xd_plan_ready(struct xd_plan *p, size_t n);
 bool xd_plan_is_ready(const struct xd_plan *p, size_t extent);
 
 size_t xd_plan_n_extents(const struct xd_plan *p);
 struct xd_range xd_plan_range(const struct xd_plan *p, size_t extent);
 
-/* All extents are known, and none is under way or held.  Errors: NOMEM. */
+/* Sorts the extents.  Call it when all extents were added, and before any
+ * extent is in progress or held.  Errors: NOMEM. */
 int xd_plan_sort(struct xd_plan *p, struct xd_error *err);
 
-/* After that: extent number `i` in the order in which they begin; and the first one that
- * has just these bytes; XD_PLAN_NONE: none has. */
+/* Use these after xd_plan_sort().  sorted() returns the i-th extent by
+ * ascending begin.  find() returns the first extent with exactly this range, or
+ * XD_PLAN_NONE. */
 size_t xd_plan_sorted(const struct xd_plan *p, size_t i);
 size_t xd_plan_find(const struct xd_plan *p, struct xd_range range);
 
-/* Of those that the store may get, or that were put off there, the first one that has
- * just these bytes; else one that begins with the same, whose object has the same name;
- * or XD_PLAN_NONE. */
+/* Finds the extent of an object that an earlier run began.  It considers the
+ * extents that the store may get and the extents that were put off at this
+ * store.  It prefers an extent with exactly this range to an extent with the
+ * same begin, whose object has the same name.  XD_PLAN_NONE: there is no such
+ * extent. */
 size_t xd_plan_find_begun(const struct xd_plan *p, struct xd_range range,
                           size_t store);
 
-/* The extent that the store is to be sent now, which is under way then; or
- * XD_PLAN_NONE. */
+/* Chooses the extent to send to the store now, and marks it as in progress.
+ * XD_PLAN_NONE: nothing can be sent now. */
 size_t xd_plan_next(struct xd_plan *p, size_t store, xd_usec now);
 
-/* Whether a copy of it is missing, and may go to the store. */
+/* Returns whether a copy of the extent is missing and may go to the store. */
 bool xd_plan_may_get(const struct xd_plan *p, size_t extent, size_t store);
 
-/* That one is under way to the store, as an earlier run has left it, or again after
- * put_off(); false if the store has it, must not get it, or no copy of it is
- * missing. */
+/* Returns whether all missing copies of the extent could go to other stores. */
+bool xd_plan_can_do_without(const struct xd_plan *p, size_t extent,
+                            size_t store);
+
+/* Marks the extent as in progress at the store.  Use it for extents that an
+ * earlier run began, and after put_off().  Returns false if the store has the
+ * extent or must not get it, or if no copy is missing. */
 bool xd_plan_take(struct xd_plan *p, size_t extent, size_t store);
 
-/* What of one has come there is looked at later: until take() it counts as a copy,
- * and nothing of it is under way. */
+/* Postpones the check whether the extent has arrived at the store.  Until
+ * take(), the extent counts as a copy, but not as in progress. */
 void xd_plan_put_off(struct xd_plan *p, size_t extent, size_t store,
                      xd_usec now);
 bool xd_plan_is_put_off(const struct xd_plan *p, size_t extent, size_t store);
 
-/* So many bytes more were sent to the store. */
+/* Counts bytes sent to the store. */
 void xd_plan_sent(struct xd_plan *p, size_t store, uint64_t bytes, xd_usec now);
 
-/* All bytes of what is under way to the store were sent within this time, as far
- * as its rate tells; XD_NEVER: that is not known. */
+/* Returns how long the store needs, at its current rate, for the rest of the
+ * extents in progress; XD_NEVER if unknown. */
 xd_usec xd_plan_left(struct xd_plan *p, size_t store, xd_usec now);
 
-/* What became of an extent that was under way. */
+/* Report the result for an extent in progress. */
 void xd_plan_done(struct xd_plan *p, size_t extent, size_t store, xd_usec now);
 void xd_plan_failed(struct xd_plan *p, size_t extent, size_t store,
                     xd_usec now);
 
-/* The store gets no more; what it has counts. */
+/* Excludes the store from getting any further extent.  Its existing copies
+ * still count. */
 void xd_plan_drop(struct xd_plan *p, size_t store);
 bool xd_plan_is_dropped(const struct xd_plan *p, size_t store);
 
-/* Copies that are wanted and not there. */
+/* Returns the number of wanted copies that are not complete. */
 size_t xd_plan_missing(const struct xd_plan *p);
 
-/* Why no store that is left gets what is missing. */
+/* The reason why no remaining store can get the missing copies. */
 enum xd_plan_lack {
-    XD_LACK_NEW_STORES, /* each has the same extents, or must not get them */
-    XD_LACK_NEW_HOSTS, /* their hosts have other extents of the groups, or other
-                           shards of the bytes */
-    XD_LACK_BOTH       /* the one of some, the other of others */
+    /* each store already has the incomplete extents, or must not get them */
+    XD_LACK_NEW_STORES,
+    /* the hosts of the remaining stores have other extents of the group, or
+     * other shards of the bytes */
+    XD_LACK_NEW_HOSTS,
+    XD_LACK_BOTH /* some extents lack stores, and some lack hosts */
 };
 enum xd_plan_lack xd_plan_lack(const struct xd_plan *p);
 
-/* Whether none of those can be made any more: no store that is left may get it.
- * Nothing is under way then. */
+/* Returns true if copies are missing and no remaining store may get a missing
+ * copy.  Then nothing is in progress. */
 bool xd_plan_is_stuck(const struct xd_plan *p);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extents that have bytes in common, as where copies of a file are cut in two ways: no
- * store gets two of them, nor does a host where one is of a group.
+ * Keeps overlapping extents apart.  Extents overlap if copies of a file are cut
+ * in two ways.  No store gets two overlapping extents.  If one of two
+ * overlapping extents is in a group, they also go to different hosts.
  *
  *     by begin   0        1     2        3
  *     extents    [ 0      [ 1   ]        [ 3
  *                         ]     [ 2      ]     ]
- *     reach      end 0    end 0 end 2    end 3      of all up to there
+ *     reach      end 0    end 0 end 2    end 3
+ *
+ * `reach` is the largest end of an extent and all extents before it.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -38,7 +41,9 @@ int xd_plan_find_common(struct xd_plan *p, struct xd_error *err)
     return p->barred ? 0 : xd_fail_nomem(err);
 }
 
-/* One of them more, or less, is at the store. */
+/* Records that `store` has `extent`, or no longer has it.  The extent `other`
+ * overlaps it, so `other` must not go to this store.  If one of the two extents
+ * is in a group, `other` must not go to any store on this host. */
 static void bar(struct xd_plan *p, size_t extent, size_t other, size_t store,
                 bool is_in)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which store may get an extent of a group. */
+/* Decides which store may get an extent of a group. */
 #include "publish/plan_state.h"
 
 static unsigned missing_copies(const struct xd_plan_extent *e)
@@ -16,7 +16,7 @@ static bool has_store(const struct xd_plan *p, size_t host)
     return false;
 }
 
-/* That may get an extent of the group. */
+/* Returns the number of hosts that may get an extent of the group. */
 static size_t count_hosts(const struct xd_plan *p, size_t group)
 {
     size_t n = 0;
@@ -31,7 +31,8 @@ size_t xd_plan_n_hosts(const struct xd_plan *p)
     return count_hosts(p, p->groups.n - 1);
 }
 
-/* Whether a store of that host has bytes of the extent, or must not get some. */
+/* Returns whether the host already has some bytes of the extent, or is not
+ * allowed to get them. */
 static bool has_bytes(const struct xd_plan *p, size_t extent, size_t host)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
@@ -55,7 +56,8 @@ static bool has_bytes(const struct xd_plan *p, size_t extent, size_t host)
     return false;
 }
 
-/* Whether a host that has some of a piece's shard may get it, too. */
+/* Returns whether the host has other pieces of the shard and may get this piece
+ * too. */
 static bool may_join(const struct xd_plan *p, size_t extent, size_t host)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
@@ -73,7 +75,7 @@ static bool may_join_any(const struct xd_plan *p, size_t extent)
     return false;
 }
 
-/* Whether a copy of a shard is missing that a host may get which has nothing. */
+/* Returns whether the group lacks a shard that could go to this host. */
 static bool waits_for(const struct xd_plan *p, size_t extent, size_t host)
 {
     const size_t group = p->extents[extent].group;
@@ -94,7 +96,8 @@ static bool waits_for(const struct xd_plan *p, size_t extent, size_t host)
     return false;
 }
 
-/* A copy more leaves hosts to shards, lest these lack them. */
+/* Returns whether the host may get this extra copy.  Extra copies must not take
+ * a host that a missing shard could use. */
 static bool may_take_more(const struct xd_plan *p, size_t extent, size_t host)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
@@ -106,7 +109,8 @@ static bool may_take_more(const struct xd_plan *p, size_t extent, size_t host)
            !waits_for(p, extent, host);
 }
 
-/* Pieces of a shard go together where they can, lest the other shards lack hosts. */
+/* Returns whether the host may get the extent.  Pieces of a shard share a host
+ * if possible, so that enough hosts remain for other shards. */
 static bool may_lie_on(const struct xd_plan *p, size_t extent, size_t host)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
@@ -126,8 +130,8 @@ bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store)
             may_lie_on(p, extent, p->hosts[store]));
 }
 
-/* Hosts that the extents of a group, which follow each other, need yet.  Those of a
- * shard need as many as one of them. */
+/* Returns how many more hosts a group needs.  All pieces of a shard can share
+ * hosts, so they need no more hosts than one piece. */
 static size_t hosts_needed(const struct xd_plan *p, size_t extent)
 {
     const size_t group = p->extents[extent].group;
@@ -149,7 +153,6 @@ static size_t hosts_needed(const struct xd_plan *p, size_t extent)
     return n;
 }
 
-/* Whether each host that is left has to take an extent of that group. */
 bool xd_plan_needs_all(const struct xd_plan *p, size_t extent)
 {
     const size_t group = p->extents[extent].group;
@@ -206,14 +209,15 @@ void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in)
         xd_plan_count_one(p, i, is_in);
 }
 
-/* Where it may come depends on all hosts, and not on each alone. */
+/* Returns true if the choice of a store for the extent depends on all hosts.
+ * For any other extent, it depends only on the host of that store. */
 static bool depends_on_all(const struct xd_plan_extent *e)
 {
     return e->is_piece || e->more_of > 0;
 }
 
-/* What a store may get of the extents of a group for which that host alone counts,
- * but of one of them. */
+/* Updates the sum of bytes that this store may get, for the other extents of
+ * the group.  Skips extents whose choice of stores depends on all hosts. */
 static void count_others(struct xd_plan *p, size_t extent, size_t store,
                          bool is_in)
 {
@@ -225,8 +229,9 @@ static void count_others(struct xd_plan *p, size_t extent, size_t store,
             count_at(p, i, store, is_in);
 }
 
-/* Of most other extents of its group only what that host may get changes: a wide code
- * has many. */
+/* Most other extents of the group depend only on the objects of this host, so
+ * they are counted only for this host.  Counting them for all hosts would be
+ * slow for a code with many shards. */
 void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in)
 {
     const size_t group = p->extents[extent].group;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Which extent a store gets next, by the rates of all. */
+/* Chooses the next extent for a store, using the measured rates of all
+ * stores. */
 #include <math.h>
 
 #include "publish/plan_state.h"
 
-/* With groups a store looks no further than so many extents beyond the first that any
- * may get: what is read for parity is read together. */
+/* With groups, a store considers only this many extents from xd_plan.window on.
+ * So all stores work on nearby stripes, and the data for their parity is read
+ * only once. */
 #define LOOKS_AHEAD 1024u
 
-/* A rate is one once it was measured for so long. */
+/* Time in microseconds after which a measured rate counts. */
 #define MEASURE (XD_SECOND / 2)
 
-/* Bytes per second; 0: not known. */
 double xd_plan_rate(struct xd_plan_store *s, xd_usec now)
 {
     const bool is_measured =
@@ -25,8 +26,8 @@ static uint64_t left_at(const struct xd_plan_store *s)
     return s->under_way > s->sent ? s->under_way - s->sent : 0;
 }
 
-/* Seconds until the first of the other stores that may have it could have sent the
- * extent; < 0: not known. */
+/* Returns the number of seconds in which the fastest other store could have
+ * sent the extent; < 0 if unknown. */
 static double soonest_end(const struct xd_plan *p, size_t extent, size_t store,
                           xd_usec now)
 {
@@ -47,11 +48,9 @@ static double soonest_end(const struct xd_plan *p, size_t extent, size_t store,
     return soonest;
 }
 
-/*
- * Seconds until the other stores together could have sent all that is missing.  None
- * of them sends more than it may have: those that would be done with that before
- * the others leave the rest to them, and so on.  HUGE_VAL: they never could.
- */
+/* Returns the seconds that the other stores together need to send all missing
+ * copies.  A store sends only extents that it may get, so a store that finishes
+ * early leaves the rest to the remaining stores.  HUGE_VAL: never. */
 static double others_end(const struct xd_plan *p, size_t store, xd_usec now)
 {
     double end = 0;
@@ -85,7 +84,8 @@ static double others_end(const struct xd_plan *p, size_t store, xd_usec now)
     return end;
 }
 
-/* Whether the others would have sent the extent before the store could. */
+/* Returns true if other stores would finish sending the extent before this
+ * one. */
 static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
                     xd_usec now)
 {
@@ -100,8 +100,9 @@ static bool is_late(const struct xd_plan *p, size_t extent, size_t store,
            own > others_end(p, store, now);
 }
 
-/* With whole copies: so many of the stores that are left are used as an extent
- * wants copies; the first ones of those that may have it. */
+/* Returns whether the store is a spare.  Without `stripes`, each wanted copy of
+ * the extent goes to one of the first stores that may have it, and all later
+ * stores are spares. */
 static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
 {
     size_t before = 0;
@@ -113,15 +114,14 @@ static bool stands_by(const struct xd_plan *p, size_t extent, size_t store)
     return before >= p->extents[extent].wanted;
 }
 
-/*
- * How much the extent needs this store: the copies that it wants yet, against what
- * the other stores that may have them can send.  So a slow store takes what a fast
- * one has, and leaves to that what it has not.
- */
+/* Returns how much the extent needs this store: the number of missing copies,
+ * divided by the rate of the other stores that may get the extent.  So a slow
+ * store takes extents that a fast store already has, and leaves the remaining
+ * extents to the fast store. */
 static double need(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
 {
     const struct xd_plan_extent *e = &p->extents[extent];
-    double others = 1; /* byte per second */
+    double others = 1; /* bytes per second */
 
     p->visits += p->n_stores;
     for (size_t i = 0; i < p->n_stores; i++) {
@@ -133,6 +133,18 @@ static double need(struct xd_plan *p, size_t extent, size_t store, xd_usec now)
     return (double)(e->wanted - e->n_copies) / others;
 }
 
+bool xd_plan_can_do_without(const struct xd_plan *p, size_t extent,
+                            size_t store)
+{
+    const struct xd_plan_extent *e = &p->extents[extent];
+    size_t others = 0;
+
+    for (size_t i = 0; i < p->n_stores; i++)
+        others += i != store && !p->stores[i].is_dropped &&
+                  xd_plan_may_get(p, extent, i);
+    return others + e->n_copies >= e->wanted;
+}
+
 static bool may_be_sent(const struct xd_plan *p, size_t extent)
 {
     for (size_t i = 0; i < p->n_stores; i++) {
@@ -142,7 +154,7 @@ static bool may_be_sent(const struct xd_plan *p, size_t extent)
     return false;
 }
 
-/* The first extent that a store may get; or n. */
+/* Returns the first extent that any store may get, or n if there is none. */
 static size_t first_to_send(const struct xd_plan *p)
 {
     size_t i = p->window;
@@ -152,7 +164,7 @@ static size_t first_to_send(const struct xd_plan *p)
     return i;
 }
 
-/* Of the extents that are ready those before this one may be next. */
+/* Returns the end of the range of extents to choose from. */
 static size_t looked_at_to(const struct xd_plan *p)
 {
     if (p->hosts && p->n_ready > p->window &&
@@ -161,8 +173,8 @@ static size_t looked_at_to(const struct xd_plan *p)
     return p->n_ready;
 }
 
-/* Whether `e` cannot need the store more than the other does, of which it may be sent
- * each: all other stores that may have the other may have this one. */
+/* Returns whether `e` cannot need the store more than `other` does: all other
+ * stores that may have `other` may also have `e`. */
 static bool needs_no_more(const struct xd_plan *p,
                           const struct xd_plan_extent *e,
                           const struct xd_plan_extent *other)
@@ -178,7 +190,8 @@ static size_t choose(struct xd_plan *p, size_t store, xd_usec now)
 {
     p->window = first_to_send(p);
     const size_t end = looked_at_to(p);
-    const struct xd_plan_extent *before = NULL; /* which was looked at */
+    /* extent that was examined last */
+    const struct xd_plan_extent *before = NULL;
     size_t best = XD_PLAN_NONE;
     double much, most = 0;
 
@@ -191,7 +204,9 @@ static size_t choose(struct xd_plan *p, size_t store, xd_usec now)
             continue;
         }
         if (before && needs_no_more(p, &p->extents[i], before))
-            continue; /* a wide code has many shards that are alike */
+            /* Skipping this extent saves time in a code with many shards, which
+             * all have the same choice of stores. */
+            continue;
         before = &p->extents[i];
         much = need(p, i, store, now);
         if (much > most) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a plan consists of, for its files alone. */
+/* The state of a plan, private to the plan's source files. */
 #ifndef XD_PUBLISH_PLAN_STATE_H
 #define XD_PUBLISH_PLAN_STATE_H
 
@@ -7,35 +7,39 @@
 #include "publish/groups.h"
 #include "publish/plan.h"
 
-/* What a store has to do with an extent. */
+/* The relation of a store to an extent. */
 enum xd_plan_place {
     XD_PLACE_FREE,
     XD_PLACE_UNDER_WAY,
     XD_PLACE_PUT_OFF,
     XD_PLACE_HELD,
     XD_PLACE_FORBIDDEN,
-    XD_PLACE_APART /* likewise, for what else its host has */
+    /* forbidden because the host of the store has other shards of the stripe */
+    XD_PLACE_APART
 };
 
 struct xd_plan_extent {
     struct xd_range range;
-    unsigned wanted, n_copies; /* there, and under way */
-    size_t group;              /* or XD_PLAN_NO_GROUP */
-    unsigned shard;            /* of that */
-    bool is_forbidden;         /* to a store */
-    bool is_piece;             /* some of the shard may be elsewhere; */
-    unsigned more_of; /* or these are copies more of shards below that, not of
-                         one: then > 0 */
+    /* number of copies wanted, and of copies that exist or are being sent */
+    unsigned wanted, n_copies;
+    size_t group;      /* or XD_PLAN_NO_GROUP */
+    unsigned shard;    /* number of the shard in its group */
+    bool is_forbidden; /* forbidden at one or more stores */
+    bool is_piece;     /* the extent is one of several pieces of its shard */
+    /* > 0: an extra copy of data shards with numbers below this */
+    unsigned more_of;
 };
 
 #define XD_PLAN_NO_GROUP SIZE_MAX
 
 struct xd_plan_store {
-    struct xd_rate rate; /* since something is under way */
-    double known;        /* bytes per second, as it was before; 0: not known */
-    uint64_t under_way;  /* bytes, of which so many were sent: */
+    struct xd_rate rate; /* measured while an extent is being sent */
+    double known; /* rate in bytes per second measured earlier; 0: unknown */
+    /* total length of the extents being sent, and number of their bytes sent so
+     * far */
+    uint64_t under_way;
     uint64_t sent;
-    uint64_t unsent; /* bytes of the extents that it may get */
+    uint64_t unsent; /* bytes of missing copies that the store may get */
     bool is_dropped;
 };
 
@@ -46,28 +50,33 @@ struct xd_plan {
 
     struct xd_plan_store *stores;
     struct xd_plan_extent *extents;
-    unsigned char
-        *places; /* of each extent at each store: an enum xd_plan_place */
+    /* for each extent and store: an enum xd_plan_place */
+    unsigned char *places;
     size_t n, capacity, places_capacity, n_ready;
-    size_t n_missing; /* copies */
-    uint64_t unsent;  /* bytes of the copies that are missing, not under way */
-    size_t n_open;    /* under way, and put off */
-    size_t visits;    /* of extents at stores; for tests */
-    size_t first;     /* of those before none is missing */
-    size_t window;    /* of those before no store that is left may get any */
+    size_t n_missing; /* number of missing copies */
+    uint64_t unsent;  /* bytes of missing copies that are not in progress */
+    /* number of copies being sent or put off */
+    size_t n_open;
+    size_t visits; /* number of steps of all searches so far (for tests) */
+    size_t first;  /* index of the first extent that may have missing copies */
+    /* index of the first extent that a remaining store may get */
+    size_t window;
 
-    size_t *by_begin; /* extents, once all are known: they need not be added in
-                         order */
+    /* extents in the order of their begins, once all were added */
+    size_t *by_begin;
 
-    uint64_t *reach;  /* in that order: where the last ends of all up to it */
-    unsigned *barred; /* of each extent at each store: how many there have bytes
-                         of it; NULL: none have any in common */
+    /* for each entry of by_begin: largest end of this extent and all before
+     * it */
+    uint64_t *reach;
+    /* For each extent and store: number of other extents at the store that
+     * overlap the extent.  NULL: no extents overlap. */
+    unsigned *barred;
 
-    size_t *hosts; /* of each store; NULL: there are no groups */
+    size_t *hosts; /* host number of each store; NULL: there are no groups */
     struct xd_groups groups;
-    size_t group; /* of extents that are added; or XD_PLAN_NO_GROUP */
+    size_t group; /* group of the extents being added, or XD_PLAN_NO_GROUP */
     unsigned shard, more_of;
-    bool has_more; /* whether that has had copies more */
+    bool has_more; /* the group being added has extra copies */
 };
 
 static inline unsigned char *xd_plan_place(const struct xd_plan *p,
@@ -76,14 +85,15 @@ static inline unsigned char *xd_plan_place(const struct xd_plan *p,
     return &p->places[extent * p->n_stores + store];
 }
 
-/* Whether an extent is there, or is to come there, that has bytes of this one. */
+/* Returns whether an overlapping extent is at the store, or is being sent to
+ * the store. */
 static inline bool xd_plan_is_barred(const struct xd_plan *p, size_t extent,
                                      size_t store)
 {
     return p->barred && p->barred[extent * p->n_stores + store] > 0;
 }
 
-/* Bytes of its copies that are missing, and not under way. */
+/* Returns the bytes of the extent's missing copies that are not being sent. */
 static inline uint64_t xd_plan_missing_of(const struct xd_plan_extent *e)
 {
     return e->n_copies < e->wanted
@@ -91,35 +101,39 @@ static inline uint64_t xd_plan_missing_of(const struct xd_plan_extent *e)
                : 0;
 }
 
-/* plan_hosts.c: whether the store may have the extent, as far as its host goes and what
- * it has. */
+/* In plan_hosts.c.  Returns whether the store may get the extent, given the
+ * group's objects on its host. */
 bool xd_plan_is_free(const struct xd_plan *p, size_t extent, size_t store);
 
-/* Whether each host that is left has to take an extent of that group. */
+/* Returns whether the group of the extent needs every host that is left. */
 bool xd_plan_needs_all(const struct xd_plan *p, size_t extent);
 
-/* What is unsent of the extent, and what of the others of its group changes with what
- * the store has of it, is in the sums, or out of them: out before that changes, and in
- * again after it.  Or what is unsent of one extent alone; or of all its group. */
+/* Adds the unsent bytes to the sums, or subtracts them.  Subtract before a
+ * change and add again afterwards.  count() handles the extent at this store,
+ * and all other extents of its group that are affected.  count_one() handles a
+ * single extent, and count_group() the whole group. */
 void xd_plan_count(struct xd_plan *p, size_t extent, size_t store, bool is_in);
 void xd_plan_count_one(struct xd_plan *p, size_t extent, bool is_in);
 void xd_plan_count_group(struct xd_plan *p, size_t extent, bool is_in);
 
-/* By place in the order in which extents begin: the first that begins there or behind. */
+/* Returns the index in by_begin of the first extent that begins at or after
+ * `begin`. */
 size_t xd_plan_sorted_from(const struct xd_plan *p, uint64_t begin);
 
-/* An extent may be sent now that could not, or others of its group may. */
+/* Restarts the next search at the group of this extent.  Call it when the
+ * extent may have become possible to send. */
 void xd_plan_look_from(struct xd_plan *p, size_t extent);
 
-/* plan_apart.c: which extents have bytes in common, once all are in order.
+/* In plan_apart.c.  Finds overlapping extents; call it once all extents are
+ * sorted.
  * Errors: NOMEM. */
 int xd_plan_find_common(struct xd_plan *p, struct xd_error *err);
 
-/* The extent is at the store, or is no more: those that have bytes of it must not come
- * there. */
+/* Records that a store got the extent, or no longer has it.  Overlapping
+ * extents are then excluded from this store, or allowed again. */
 void xd_plan_bar(struct xd_plan *p, size_t extent, size_t store, bool is_in);
 
-/* plan_next.c: bytes per second; 0: not known. */
+/* In plan_next.c.  Returns the rate in bytes per second; 0: unknown. */
 double xd_plan_rate(struct xd_plan_store *s, xd_usec now);
 
 #endif

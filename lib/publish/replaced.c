@@ -21,7 +21,8 @@ static const struct xd_store *store_of(struct xd_replaced *r,
     return store;
 }
 
-/* One object may be that of several replicas. */
+/* Returns true if the object is in the list already.  An object may hold
+ * several replicas. */
 static bool has_job(const struct xd_replaced *r, const char *manage)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -46,8 +47,8 @@ static int note(struct xd_replaced *r, const char *manage, struct xd_error *err)
                                     (struct xd_range){0, 0}, o, err);
 }
 
-/* What managed one that is dropped, if it was placed by an upload of ours, but not by
- * this one, and nothing that stays needs it. */
+/* Adds the object of a dropped replica to the list, if an earlier upload of
+ * ours (not this one) made the object, and no remaining replica needs it. */
 static int note_dropped(struct xd_replaced *r,
                         const struct xd_object_names *kept, const char *manage,
                         struct xd_error *err)
@@ -97,7 +98,7 @@ static int note_parity(struct xd_replaced *r,
     return rc;
 }
 
-/* What earlier runs have replaced. */
+/* Adds the objects that earlier runs have replaced to the list. */
 static int note_earlier(struct xd_replaced *r,
                         const struct xd_object_names *kept,
                         struct xd_error *err)

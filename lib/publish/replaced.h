@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Objects of an upload of ours in whose place a heal has put others: they are removed
- * once the manifests that do not name them any more are written, which note them
- * until then.
- */
+/* Deletes objects of our own uploads that a heal has replaced.  An object is
+ * deleted after both manifests were written without it.  Until then, the note
+ * in the private manifest has its name. */
 #ifndef XD_PUBLISH_REPLACED_H
 #define XD_PUBLISH_REPLACED_H
 
@@ -14,25 +12,28 @@
 struct xd_replaced {
     struct xd_upload *upload;
     struct xd_cancel *cancel;
-    struct xd_stores stores; /* that were not typed */
+    struct xd_stores stores; /* stores whose URL the user did not give */
     struct xd_object *objects;
     struct xd_job *jobs;
     size_t n;
 };
 
 /*
- * What is to be removed, as earlier runs have noted it, too, is noted in the inventory of `u`, of which every copy is
- * there.  Only what the user's own private manifest manages, by a name that uploads
- * give, and that nothing else in it names; in S3 only in a bucket that was typed.
- * Ownership: *out is the caller's, to release with xd_replaced_fini(), after a
- *            failure too.
- * Errors:    NOMEM.  With u->lock held.
+ * Records the objects to be deleted in the inventory of `u`, including objects
+ * that earlier runs recorded.  All copies of `u` must exist.
+ *
+ * An object is only deleted if the user's private manifest manages it, its name
+ * has the form that uploads use, and nothing else in the manifest names it.
+ * For S3, the user must also have given its bucket as an argument.
+ * Ownership: *out is the caller's; release it with xd_replaced_fini(), even
+ *            after a failure.
+ * Errors:    NOMEM.  Call it with u->lock held.
  */
 int xd_replaced_note_locked(struct xd_replaced *out, struct xd_upload *u,
                             struct xd_error *err);
 
-/* Remove them.  What could not be removed is logged; what was not tried is in the
- * inventory still.  Blocks: until they have ended; a cancel ends it. */
+/* Deletes the objects and logs failures.  Objects that were not tried remain in
+ * the inventory.  Blocks: until all deletions have ended, or a cancel. */
 void xd_replaced_remove(struct xd_replaced *r);
 
 void xd_replaced_fini(struct xd_replaced *r);

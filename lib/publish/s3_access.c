@@ -9,16 +9,17 @@
 #include "os/small_file.h"
 #include "publish/aws_profile.h"
 
-/* Of a file; with many profiles, and tokens of 2 KiB, they have some 100 KiB. */
+/* Largest accepted length of a file, in bytes.  Even a file with many profiles
+ * and tokens of 2 KiB has only about 100 KiB. */
 #define MOST_BYTES ((size_t)1 << 20)
 
-/* One of the two files. */
+/* The credentials file or the config file. */
 struct file {
     struct xd_text path, text;
     struct xd_aws_profile profile;
 };
 
-/* The environment's; an empty one is none. */
+/* Returns an environment variable; NULL if it is empty. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -47,7 +48,8 @@ static int set_span(char **out, struct xd_span s, struct xd_error *err)
     return s.len == 0 || *out ? 0 : set(out, s.s, s.len, err);
 }
 
-/* Both keys, or none, of one place. */
+/* Takes both keys from one source.  Takes nothing if the source does not have
+ * both. */
 static int take_keys(struct xd_s3_access *a, const char *access_key,
                      const char *secret_key, const char *token,
                      const char *place, struct xd_error *err)
@@ -156,7 +158,8 @@ static int take_profile(struct xd_s3_access *a, const struct file *f,
     return rc;
 }
 
-/* What a profile lacks that was asked for by its name, or was the last hope. */
+/* Fails if the profile has no keys, and either the user named the profile or no
+ * other source of keys is left. */
 static int check_profile(const struct xd_s3_access *a, const char *name,
                          bool is_named, const struct file *credentials,
                          const struct file *config, struct xd_error *err)

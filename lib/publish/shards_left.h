@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many shards of each stripe stay where replicas are dropped.
+ * Counts the shards of each stripe that remain when replicas are dropped.
  *
  * Pure.
  */
@@ -13,13 +13,15 @@
 #include "manifest/model.h"
 
 struct xd_shards_left {
-    uint64_t stripe; /* its number */
-    unsigned n, k;   /* shards that would stay, and that it takes */
+    uint64_t stripe; /* number of the stripe in the manifest */
+    /* number of remaining shards, and of shards needed to restore the stripe */
+    unsigned n, k;
 };
 
-/* The first stripe that would keep fewer than k shards: of data those of which all
- * bytes are `kept`, of parity those with a replica that is not dropped.  False: there
- * is none.  `dropped_parity` has each replica of parity, stripe by stripe. */
+/* Finds the first stripe that would keep fewer than k shards.  Returns false if
+ * there is none.  A data shard remains if all its bytes are `kept`.  A parity
+ * shard remains if it has a replica that is not dropped.  `dropped_parity` has
+ * an entry for each parity replica, stripe by stripe. */
 bool xd_shards_are_too_few(struct xd_shards_left *out,
                            const struct xd_model_file *f,
                            const struct xd_rangeset *kept,

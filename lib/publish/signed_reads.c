@@ -12,30 +12,32 @@
 #include "publish/stores.h"
 #include "store/s3_place.h"
 
-/* As long as temporary credentials may sign for. */
+/* Lifetime of the URLs in seconds.  This is the longest lifetime of temporary
+ * credentials. */
 #define SECONDS ((uint64_t)12 * 3600)
 
-/* The URLs of an object of ours. */
+/* The presigned URL of one of our objects. */
 struct object {
     char *signed_url; /* owned */
-    size_t plain_len; /* of it: without its signature */
+    size_t plain_len; /* length of the URL without the signature */
 };
 
 struct signing {
     const struct xd_options *options;
     int64_t now;
     struct xd_stores buckets;
-    struct object *list; /* in order of their plain URLs */
+    /* our objects, sorted by their URLs without signature */
+    struct object *list;
     size_t n;
-    const char **reads; /* of each replica; or NULL */
-    const char *
-        *parity_reads; /* of each of parity, stripe by stripe; likewise */
+    const char **reads; /* for each replica, its presigned URL or NULL */
+    /* for each parity replica, stripe by stripe, its presigned URL or NULL */
+    const char **parity_reads;
 };
 
-/* ---- what is ours ---- */
+/* ---- our objects ---- */
 
-/* The bucket of an object, whose name is "s3://BUCKET/KEY"; NULL without
- * credentials, or if it is none. */
+/* Returns the bucket of the object "s3://BUCKET/KEY".  NULL for other names, or
+ * if there are no credentials. */
 static const struct xd_store *bucket_of(struct signing *s, const char *manage)
 {
     const struct xd_store *store = xd_stores_find(&s->buckets, manage);
@@ -84,7 +86,7 @@ static int by_plain_url(const void *a, const void *b)
     return compare(x->signed_url, x->plain_len, y->signed_url, y->plain_len);
 }
 
-/* Of a URL and an object. */
+/* Compares a URL with the URL of an object without its signature. */
 static int has_plain_url(const void *url, const void *object)
 {
     const struct object *o = object;
@@ -111,9 +113,10 @@ static int sign_all(struct signing *s, const struct xd_model_file *own,
     return rc;
 }
 
-/* ---- what is read ---- */
+/* ---- URLs to read ---- */
 
-/* The signed URL, if it is one of ours; or NULL. */
+/* Returns the presigned URL for `url` if it is the URL of one of our objects,
+ * otherwise NULL. */
 static const char *find(const struct signing *s, const char *url)
 {
     const struct object *found =
@@ -122,7 +125,8 @@ static const char *find(const struct signing *s, const char *url)
     return found ? found->signed_url : NULL;
 }
 
-/* Returns whether one of them is ours. */
+/* Chooses the presigned URL of each replica.  Returns whether any replica has a
+ * presigned URL. */
 static bool choose(struct signing *s, const struct xd_model_file *f)
 {
     bool has_one = false;
@@ -167,7 +171,7 @@ static int make(struct signing *s, struct xd_manifest **out,
     return rc;
 }
 
-/* Whether it says by what anything is managed. */
+/* Returns whether the manifest names objects to manage. */
 static bool has_secrets(const struct xd_model_file *own)
 {
     return own->rare->mappings || own->rare->n_stripes > 0;

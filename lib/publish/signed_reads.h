@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Replicas in private buckets of S3, which are read by URLs that are presigned: those
- * that the user's own private manifest records, at the endpoint that the user has
- * set (publish/s3_access.h).  What a manifest of others says is not signed.
- */
+/* Presigned URLs for reading replicas in private S3 buckets.  Only replicas in
+ * the user's own private manifest, at the endpoint that the user has set
+ * (publish/s3_access.h), get such URLs.  URLs from any other manifest are not
+ * signed. */
 #ifndef XD_PUBLISH_SIGNED_READS_H
 #define XD_PUBLISH_SIGNED_READS_H
 
@@ -11,11 +10,12 @@
 #include "publish/inventory.h"
 
 /*
- * `m` with such URLs, in the order that it has; or itself, if it has no such
- * replicas.  To be read only: it is never written.
- * Ownership: *out is the caller's, to release with xd_manifest_unref().
- * Blocks:    on the disk, for the user's credentials; that there are none, or that
- *            they cannot be understood, is no error.
+ * Returns a copy of `m` with presigned URLs for these replicas, in the same
+ * order, or `m` itself if it has no such replicas.  The result must not be
+ * written to a file.
+ * Ownership: *out is the caller's; release it with xd_manifest_unref().
+ * Blocks:    on the disk, for the user's credentials.  Missing or malformed
+ *            credentials are no error.
  * Errors:    NOMEM.
  */
 int xd_signed_reads(struct xd_manifest **out, struct xd_manifest *m,

@@ -28,7 +28,8 @@ int xd_stores_add(struct xd_stores *s, const char *text,
     if (!list)
         return xd_fail_nomem(err);
     s->list = list;
-    (void)xd_url_parse(&url, text); /* a store shows what is none */
+    /* xd_open_store() reports a malformed URL */
+    (void)xd_url_parse(&url, text);
     rc = xd_open_store(&list[s->n], &url, o, 0, err);
     s->n += rc == 0;
     return rc;
@@ -43,7 +44,8 @@ const struct xd_store *xd_stores_find(const struct xd_stores *s,
     return NULL;
 }
 
-/* How much of an object's name is that of a store that has it; 0: none. */
+/* Returns the number of bytes at the start of an object name that identify the
+ * store, or 0 if the name has no such part. */
 static size_t store_length(const struct xd_url *u, const char *manage)
 {
     const char *end = NULL;
@@ -96,7 +98,8 @@ int xd_stores_make(const struct xd_store **out, struct xd_stores *s,
     return rc;
 }
 
-/* "SCHEME://HOST:PORT", which is a URL; *out_text is the caller's. */
+/* Parses "SCHEME://HOST:PORT".  The caller releases *out_text with
+ * xd_free(). */
 static bool parse_host(struct xd_url *out, char **out_text, const char *scheme,
                        const char *host)
 {

@@ -10,7 +10,7 @@
 
 /* ---- opening ---- */
 
-/* In which format what is handed out is written again. */
+/* Finds the format for writing the public manifest. */
 static int format_of(const char **out, const struct xd_manifest *m,
                      const char *path, struct xd_error *err)
 {
@@ -198,7 +198,7 @@ int xd_upkeep_write(struct xd_upkeep *u, struct xd_error *err)
     return rc;
 }
 
-/* ---- what callers ask ---- */
+/* ---- public functions ---- */
 
 void xd_upkeep_get(const struct xd_upkeep *u, struct xd_upkeep_sum *out)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dropping replicas: which ones; what of their objects may be removed; that what
- * stays is right; both manifests; and only then the objects.
+ * Drops replicas, in this order: select the replicas; find out which of their
+ * objects may be deleted; prove that the remaining replicas are correct; write
+ * both manifests; delete the objects.
  *
- *     killed in between: what the private manifest notes as pending is removed by
- *     the next call, after the same proof
+ * If the process is killed before the end, or an object cannot be deleted, the
+ * private manifest lists the objects as pending.  The next call deletes them
+ * after the same proof.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,11 +25,12 @@ struct drop {
     struct xd_upkeep *upkeep;
     struct xd_typed from;
     bool keeps_objects;
-    bool *dropped;        /* of each replica of the file */
-    bool *dropped_parity; /* likewise, stripe by stripe */
+    bool *dropped; /* for each replica of the file: whether it is dropped */
+    /* for each parity replica, stripe by stripe: whether it is dropped */
+    bool *dropped_parity;
 };
 
-/* ---- which ones ---- */
+/* ---- selection ---- */
 
 static struct xd_range range_of(const struct xd_model_extent *e)
 {
@@ -36,7 +39,8 @@ static struct xd_range range_of(const struct xd_model_extent *e)
                                             : e->offset + e->length};
 }
 
-/* A replica of `f`. */
+/* Returns whether the replica of `f` is on the store or host that the user
+ * gave. */
 static bool is_there(const struct drop *d, const struct xd_model_file *f,
                      size_t place)
 {
@@ -111,7 +115,7 @@ static int select_parity(struct drop *d, struct xd_error *err)
     return rc;
 }
 
-/* What an earlier call has not come to. */
+/* Selects the objects that an earlier call could not delete. */
 static int select_pending(struct drop *d, struct xd_error *err)
 {
     struct xd_upkeep *u = d->upkeep;
@@ -135,7 +139,7 @@ static int select_pending(struct drop *d, struct xd_error *err)
     return 0;
 }
 
-/* The bytes that others would hold. */
+/* Finds the bytes that the remaining replicas hold. */
 static int find_kept(const struct drop *d, struct xd_rangeset *kept)
 {
     const struct xd_model_file *f = d->upkeep->file;
@@ -202,7 +206,7 @@ static int check_copies(const struct drop *d, struct xd_error *err)
     return rc;
 }
 
-/* ---- what stays ---- */
+/* ---- the remaining replicas ---- */
 
 static int edit(const struct drop *d, struct xd_manifest **out,
                 struct xd_error *err)
@@ -213,8 +217,9 @@ static int edit(const struct drop *d, struct xd_manifest **out,
     return xd_manifest_edit(out, d->upkeep->manifest, 0, &without, err);
 }
 
-/* A mapping that a manifest has twice is one replica of the model, and both are
- * written: the other one would name what is gone. */
+/* Fails if a manifest has the same mapping twice.  The model has only one
+ * replica for both mappings.  So the written manifest would still have one of
+ * the mappings, but its object would be deleted. */
 static int check_twins(const struct drop *d, struct xd_error *err)
 {
     struct xd_manifest *m = NULL, *again = NULL;
@@ -240,7 +245,7 @@ static int check_twins(const struct drop *d, struct xd_error *err)
     return rc;
 }
 
-/* ---- which objects ---- */
+/* ---- objects to delete ---- */
 
 static int refuse(const struct drop *d, const struct xd_upkeep_row *row,
                   const char *why, struct xd_error *err)
@@ -253,7 +258,7 @@ static int refuse(const struct drop *d, const struct xd_upkeep_row *row,
         row->shown_url[0] ? row->shown_url : xd_typed_name(&d->from).s, why);
 }
 
-/* The store at which it may be removed. */
+/* Finds the store at which the object may be deleted. */
 static int find_store(struct drop *d, struct xd_upkeep_row *row,
                       struct xd_error *err)
 {
@@ -272,7 +277,7 @@ static int find_store(struct drop *d, struct xd_upkeep_row *row,
                           &u->options, err);
 }
 
-/* A job for each object, of rows that stand in order. */
+/* Makes a job for each object; `rows` are sorted. */
 static void make_jobs(struct xd_upkeep *u, struct xd_upkeep_row **rows,
                       size_t n)
 {
@@ -328,8 +333,9 @@ static int select_objects(struct drop *d, struct xd_error *err)
     return rc;
 }
 
-/* Where objects go; and of a file with parity whenever replicas do: by their names
- * alone it is not known whether k good shards are left. */
+/* Returns whether the remaining replicas must be proved correct.  They must if
+ * objects are deleted.  For a file with parity they must whenever replicas are
+ * dropped, because the manifest does not show whether k good shards remain. */
 static bool is_to_be_proved(const struct xd_upkeep *u)
 {
     return u->n_jobs > 0 ||
@@ -351,9 +357,10 @@ static int prove(const struct drop *d, struct xd_error *err)
     return rc;
 }
 
-/* ---- doing it ---- */
+/* ---- execution ---- */
 
-/* From here on a later call knows what is to be removed. */
+/* Records the objects on the disk.  From then on, a later call can delete these
+ * objects. */
 static int note_objects(struct xd_upkeep *u, struct xd_error *err)
 {
     int rc = 0;
@@ -367,10 +374,12 @@ static int note_objects(struct xd_upkeep *u, struct xd_error *err)
     return rc;
 }
 
+/* Removes deleted objects from the note.  All other objects remain in the note,
+ * so that a later call can delete them. */
 static void take_results(struct xd_upkeep *u)
 {
     for (size_t i = 0; i < u->n_jobs; i++)
-        if (u->jobs[i].has_ended)
+        if (u->jobs[i].is_done)
             xd_inventory_unset_pending(u->inventory, u->jobs[i].object->manage);
     for (size_t i = 0; i < u->n; i++) {
         struct xd_upkeep_row *row = &u->rows[i];
@@ -445,8 +454,9 @@ int xd_replicas_drop(struct xd_upkeep **out, const struct xd_drop_wish *wish,
     int rc;
 
     *out = NULL;
-    xd_copy_in(&w, sizeof w, wish);
-    rc = xd_upkeep_open(&d.upkeep, w.manifest, o, err);
+    rc = xd_copy_in(&w, sizeof w, wish, "xd_drop_wish", err);
+    if (rc == 0)
+        rc = xd_upkeep_open(&d.upkeep, w.manifest, o, err);
     if (rc < 0)
         return rc;
     d.keeps_objects = w.keeps_objects;

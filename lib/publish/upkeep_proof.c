@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* That replicas hold the file: all of it is read by the downloader, which holds it
- * against the hashes of the manifest. */
+/* Proves that replicas hold the file: the downloader reads the whole file and
+ * compares it with the hashes in the manifest. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include "publish/signed_reads.h"
 #include "publish/upkeep.h"
 
-#define BLOCK ((size_t)256 << 10) /* that is read at a time */
+#define BLOCK ((size_t)256 << 10) /* bytes read at a time */
 
 bool xd_upkeep_can_prove(const struct xd_upkeep *u)
 {
@@ -23,7 +23,7 @@ bool xd_upkeep_can_prove(const struct xd_upkeep *u)
            xd_algorithm_is_strong(f->rare->pieces->algorithm);
 }
 
-/* As the user has them, but for what would leave out bytes or checks. */
+/* Copies the user's options, except options that would skip bytes or checks. */
 static int proof_options(struct xd_options *out, const struct xd_options *o)
 {
     struct xd_options plain;
@@ -69,7 +69,8 @@ static int read_all(struct xd_upkeep *u, struct xd_origin *origin, char *block,
     return rc;
 }
 
-/* Of the end a reader says only behind it whether all was right. */
+/* Reads the whole file, and then once more at its end, because only that read
+ * reports whether all bytes were correct. */
 static int prove_manifest(struct xd_upkeep *u, struct xd_manifest *m,
                           struct xd_error *err)
 {

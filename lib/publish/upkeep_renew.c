@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Renewing replicas: allocations of IBP by what manages them; URLs that S3 has
- * presigned by new ones; all others do not expire.
- */
+/* Renews replicas.  IBP allocations are extended with their manage
+ * capabilities, and presigned S3 URLs are replaced by new URLs.  All other
+ * replicas do not expire. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,38 +15,45 @@ struct renewal {
     struct xd_upkeep *upkeep;
     int64_t now;
     uint64_t lifetime_s;
-    bool *dropped;       /* of each replica of the file: another one is added */
-    int64_t *expires_at; /* likewise; 0: as before */
-    /* Of each of parity, stripe by stripe: likewise, and by which URL it is read. */
+    /* for each replica of the file: true if a replica with a new URL replaces
+     * it */
+    bool *dropped;
+    /* for each replica of the file: expiry time in seconds since 1970; 0:
+     * unchanged */
+    int64_t *expires_at;
+    /* For each parity replica, stripe by stripe: the expiry time in seconds
+     * since 1970, and the URL for reading it. */
     int64_t *parity_expires_at;
-    char **parity_reads; /* owned; NULL: as before */
+    char **parity_reads; /* owned; NULL: unchanged */
 };
 
-/* What is renewed. */
+/* A renewed replica. */
 struct kept {
     const struct xd_url *url;
-    struct xd_replica row;                /* of the manifest */
-    const struct xd_model_extent *extent; /* NULL: it is of parity */
+    struct xd_replica row;                /* the replica as in the manifest */
+    const struct xd_model_extent *extent; /* NULL for a parity replica */
 };
 
-/* Stores say what is too long for them; this keeps sums from overflowing. */
+/* Longest lifetime in seconds that this code accepts, to prevent overflows.
+ * Stores report shorter limits. */
 #define LONGEST_S ((uint64_t)100 * 366 * 86400)
 
-/* ---- URLs that are good for a while ---- */
+/* ---- presigned URLs ---- */
 
 static bool begins_with(const char *s, const char *head)
 {
     return s && strncmp(s, head, strlen(head)) == 0;
 }
 
-/* A query of Signature Version 4, or of the one before. */
+/* Returns whether the query has a signature, version 4 or 2. */
 static bool is_presigned(const char *read)
 {
     return strstr(read, "X-Amz-Signature=") != NULL ||
            (strstr(read, "AWSAccessKeyId=") && strstr(read, "Signature="));
 }
 
-/* A replica with another URL is another one, with all that put writes of it. */
+/* Replaces a replica whose URL has changed.  The new entry has the same fields
+ * as one that `put` writes. */
 static int replace(struct renewal *r, struct xd_upkeep_row *row,
                    const struct xd_model_extent *e, char *read,
                    struct xd_error *err)
@@ -70,7 +76,8 @@ static int replace(struct renewal *r, struct xd_upkeep_row *row,
     return 0;
 }
 
-/* One of parity is the same as before. */
+/* Sets a new URL for reading a parity replica.  The replica stays in the
+ * manifest. */
 static int set_read(struct renewal *r, const struct xd_upkeep_row *row,
                     char *read)
 {
@@ -129,6 +136,11 @@ static int take_s3(struct renewal *r, struct xd_upkeep_row *row,
     row->state = XD_UPKEEP_ENDLESS;
     if (!is_presigned(k->row.url))
         return 0;
+    if (k->row.expires_at >= (uint64_t)r->now + r->lifetime_s) {
+        row->state = XD_UPKEEP_DONE;
+        row->expires_at = (int64_t)k->row.expires_at;
+        return 0;
+    }
     row->store = xd_stores_find(&r->upkeep->stores, row->object.manage);
     if (row->store) {
         row->state = XD_UPKEEP_DONE;
@@ -154,7 +166,7 @@ static int take_ibp(struct renewal *r, struct xd_upkeep_row *row,
         xd_upkeep_fail(row, XD_UPKEEP_FAILED, &why);
         return 0;
     }
-    row->state = XD_UPKEEP_FAILED; /* until it has ended */
+    row->state = XD_UPKEEP_FAILED; /* overwritten when the job has ended */
     row->job = u->n_jobs;
     u->jobs[u->n_jobs++] =
         (struct xd_job){.store = row->store,
@@ -256,13 +268,14 @@ static int take_replicas(struct renewal *r, struct xd_error *err)
     }
     if (rc == 0)
         rc = take_parity(r, err);
-    for (size_t i = 0; i < u->n; i++) /* which stay where they are now */
+    /* No rows are added after this, so pointers to rows stay valid. */
+    for (size_t i = 0; i < u->n; i++)
         if (u->rows[i].job != XD_UPKEEP_NO_JOB)
             u->jobs[u->rows[i].job].object = &u->rows[i].object;
     return rc;
 }
 
-/* ---- what became of it ---- */
+/* ---- results ---- */
 
 static void take_result(struct renewal *r, struct xd_upkeep_row *row,
                         const struct xd_job *c)
@@ -285,7 +298,8 @@ static void take_result(struct renewal *r, struct xd_upkeep_row *row,
     row->limit = c->limit;
 }
 
-/* Also after it was interrupted: what was renewed is. */
+/* Runs the jobs and takes their results.  Results are also taken after an
+ * interruption, because renewed objects remain renewed. */
 static int run(struct renewal *r, struct xd_error *err)
 {
     struct xd_upkeep *u = r->upkeep;
@@ -367,8 +381,9 @@ int xd_replicas_renew(struct xd_upkeep **out, const struct xd_renew_wish *wish,
     int rc;
 
     *out = NULL;
-    xd_copy_in(&w, sizeof w, wish);
-    rc = check_wish(&w, err);
+    rc = xd_copy_in(&w, sizeof w, wish, "xd_renew_wish", err);
+    if (rc == 0)
+        rc = check_wish(&w, err);
     if (rc == 0)
         rc = xd_upkeep_open(&r.upkeep, w.manifest, o, err);
     if (rc < 0)

@@ -7,8 +7,9 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "os/exit.h"
 
-/* ---- for its threads ---- */
+/* ---- used by the threads of the upload ---- */
 
 int xd_upload_read(struct xd_upload *u, size_t reader, uint64_t at, void *to,
                    size_t len, struct xd_error *err)
@@ -69,6 +70,7 @@ static int start_worker(struct xd_upload_worker *w, struct xd_error *err)
     const struct xd_tasks_config config = {.store = w->store,
                                            .n_tasks = XD_UPLOAD_LANES,
                                            .silence = u->options.silence,
+                                           .patience = u->options.patience,
                                            .net = &u->options.net,
                                            .context = u->context,
                                            .budget = &u->budget};
@@ -90,7 +92,7 @@ static void stop_workers(struct xd_upload *u)
     }
 }
 
-/* The keeper joins the hasher. */
+/* Starts the hasher and the keeper.  The keeper joins the hasher. */
 static int start_keepers(struct xd_upload *u, struct xd_error *err)
 {
     if (xd_thread_start(&u->hasher, xd_upload_hasher_main, u) < 0)
@@ -113,12 +115,12 @@ int xd_upload_start(struct xd_upload *u, struct xd_error *err)
 
     xd_mutex_lock(&u->lock);
     if (u->state != XD_UPLOAD_NEW) {
-        rc = xd_fail(err, XD_E_STATE, "the upload was started before");
-    } else {
-        u->state = XD_UPLOAD_RUNS;
-        u->n_resuming = u->n_workers;
-        u->looks_until = XD_NEVER;
+        xd_mutex_unlock(&u->lock);
+        return xd_fail(err, XD_E_STATE, "the upload was started before");
     }
+    u->state = XD_UPLOAD_RUNS;
+    u->n_resuming = u->n_workers;
+    u->looks_until = XD_NEVER;
     u->started = xd_now();
     xd_mutex_unlock(&u->lock);
     for (size_t i = 0; rc == 0 && i < u->n_workers; i++)
@@ -134,7 +136,7 @@ int xd_upload_start(struct xd_upload *u, struct xd_error *err)
     return 0;
 }
 
-/* ---- what callers ask ---- */
+/* ---- public functions ---- */
 
 int xd_upload_wait(struct xd_upload *u, int timeout_ms, struct xd_error *err)
 {
@@ -244,7 +246,7 @@ const char *xd_upload_private_path(const struct xd_upload *u)
 
 void xd_upload_free(struct xd_upload *u)
 {
-    if (!u)
+    if (!u || u->process != xd_exit_process())
         return;
     if (u->has_keeper) {
         xd_cancel_detach(u->options.cancel, &u->hook);

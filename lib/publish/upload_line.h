@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The line of an upload: the bytes of its file, and behind them all parity, shard by
- * shard, stripe by stripe.
+ * The upload line: the bytes of a file, followed by all its parity shards,
+ * stripe by stripe.
  *
  *     0 ............ size | 2 3 | 2 3 | 2 3 | end
  *     the file              parity of stripe 0, 1, 2
  *
- * So an object is a range of the line, whatever it holds, and where that begins tells
- * which it is: in its name, and in what is noted for a later run.  Of the same file and
- * stripes the line is the same.
+ * So every object is a range of the line, whether it holds bytes of the file or
+ * parity.  The begin of the range identifies the object in its name and in
+ * notes for later runs.  The same file and stripes always give the same line.
  *
  * Pure.
  */
@@ -24,39 +24,46 @@
 #include "manifest/model.h"
 
 struct xd_upload_line {
-    uint64_t size; /* of the file */
+    uint64_t size; /* bytes of the file */
     const struct xd_model_stripe *stripes;
-    size_t n; /* of those that have a place: not where more follows than can be
-                 counted */
-    uint64_t *begins; /* of the parity of each stripe, and the end of the last;
-                         owned; or NULL */
+    /* Number of stripes whose parity is in the line.  If the line would exceed
+     * XD_FILE_MAX, the last stripes are left out. */
+    size_t n;
+    /* position of the parity of each stripe, and the end of the line; owned, or
+     * NULL */
+    uint64_t *begins;
 };
 
-/* A place in a shard of parity. */
+/* A position in a parity shard. */
 struct xd_upload_place {
     size_t stripe;
     unsigned number;
-    uint64_t at; /* in the shard */
+    uint64_t at; /* offset in the shard */
 };
 
-/* `stripes` are those that are used, by ascending offset, and outlive the line.
- * Ownership: to be released with xd_upload_line_fini(), after a failure too.
- * Errors: NOMEM. */
+/*
+ * Computes the line.  `stripes` are the stripes in use, by ascending offset.
+ * They must outlive the line.
+ * Ownership: call xd_upload_line_fini() even after a failure.
+ * Errors:    NOMEM.
+ */
 int xd_upload_line_init(struct xd_upload_line *out, uint64_t size,
                         const struct xd_model_stripe *stripes, size_t n,
                         struct xd_error *err);
 void xd_upload_line_fini(struct xd_upload_line *line);
 
-/* What stands there; false: a byte of the file, or nothing. */
+/* Finds the parity at this position of the line.  Returns false if the position
+ * is in the file, or after the end of the line. */
 bool xd_upload_line_find(const struct xd_upload_line *line, uint64_t position,
                          struct xd_upload_place *out);
 
-/* Where a shard of a stripe is: of data in the file, where it may be empty. */
+/* Returns the range of a shard.  A data shard is in the file, and may be
+ * empty. */
 struct xd_range xd_upload_line_shard(const struct xd_upload_line *line,
                                      size_t stripe, unsigned number);
 
-/* The stripe that has this byte of the file, or, if none has, the next one; the
- * number of stripes if there is none. */
+/* Returns the stripe that contains this byte of the file, or else the first
+ * stripe after it; `n` if there is none. */
 size_t xd_upload_line_stripe_from(const struct xd_upload_line *line,
                                   uint64_t at);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The worker of one store: take an extent, carry it there, give back what became
- * of it.  Only the middle part runs without the lock.
+ * The worker thread of one store.  It takes an extent, sends it, and reports
+ * the result.  Sending runs without the lock.
  */
 #include <string.h>
 
@@ -9,16 +9,17 @@
 #include "base/error.h"
 #include "publish/upload.h"
 
-#define TICK (XD_SECOND / 10)  /* in which what was sent is counted */
-#define SHORT_TICK (5 * XD_MS) /* while an extent waits for another */
+#define TICK (XD_SECOND / 10) /* interval at which sent bytes are counted */
+/* interval while an extent waits for another extent */
+#define SHORT_TICK (5 * XD_MS)
 
-/* The next extent begins when so little is left of the one before: the line is
- * not idle while that is read back. */
+/* Begin the next extent when the current one needs no longer than this, so that
+ * the network is not idle while the sample is read back. */
 #define OVERLAP XD_SECOND
 
-/* What a run that was killed has handed to the kernel arrives nevertheless: an
- * object that is not whole yet is looked at again when nothing else is left to send,
- * but not before. */
+/* Bytes that a killed run has passed to the kernel may still arrive.  So an
+ * incomplete object is examined again when nothing else is left to send, and at
+ * the earliest after this time. */
 #define ARRIVES_WITHIN XD_SECOND
 
 static bool is_busy(const struct xd_upload_worker *w)
@@ -29,9 +30,9 @@ static bool is_busy(const struct xd_upload_worker *w)
     return false;
 }
 
-/* ---- take ---- */
+/* ---- taking an extent ---- */
 
-/* A lane that may begin an extent; NULL: none. */
+/* Returns a lane that may begin an extent, or NULL. */
 static struct xd_upload_lane *free_lane_locked(struct xd_upload_worker *w,
                                                xd_usec now)
 {
@@ -48,7 +49,7 @@ static struct xd_upload_lane *free_lane_locked(struct xd_upload_worker *w,
     return lane;
 }
 
-/* So that a later run knows of the object. */
+/* Records the object in the inventory, so that a later run knows about it. */
 static void note_pending_locked(struct xd_upload_lane *lane,
                                 const struct xd_object *o)
 {
@@ -64,7 +65,8 @@ static void note_pending_locked(struct xd_upload_lane *lane,
     lane->noted = u->changes;
 }
 
-/* Names that are new: IBP's, once it was allocated; the upload of S3. */
+/* Records new names of the object in the inventory: the IBP capabilities, which
+ * are known after the allocation, or the ID of a multipart upload to S3. */
 static void look_at_names_locked(struct xd_upload_lane *lane)
 {
     const struct xd_object *o =
@@ -82,8 +84,8 @@ static void look_at_names_locked(struct xd_upload_lane *lane)
         lane->is_pending && lane->worker->upload->written >= lane->noted;
 }
 
-/* Whether it is one of this upload's objects, with a name that a later attempt gives
- * again. */
+/* Returns whether the object's name contains the name prefix of this upload.  A
+ * later attempt would use the same name. */
 static bool is_of_upload(const struct xd_upload *u, const char *manage)
 {
     return strstr(manage, u->note.name) != NULL;
@@ -97,8 +99,9 @@ static void unset_pending_locked(struct xd_upload_lane *lane)
     lane->is_pending = false;
 }
 
-/* A store may do late what it was asked to, although it has not answered: a later run
- * is to know that an object of that name is its own. */
+/* Removes a pending object that cannot appear any more.  If the store may still
+ * create the object, it stays in the note, so that a later run knows that the
+ * object is its own. */
 static void leave_pending_locked(struct xd_upload_lane *lane)
 {
     struct xd_upload_worker *w = lane->worker;
@@ -112,7 +115,8 @@ static void leave_pending_locked(struct xd_upload_lane *lane)
     lane->is_pending = false;
 }
 
-/* XD_PLAN_NONE: an object that is only to be cleared. */
+/* Assigns the extent to the lane.  `extent` is XD_PLAN_NONE if the object only
+ * has to be deleted. */
 static void begin_locked(struct xd_upload_lane *lane, size_t extent)
 {
     lane->extent = extent;
@@ -126,8 +130,9 @@ static void begin_locked(struct xd_upload_lane *lane, size_t extent)
         lane->worker->stats.state = XD_STORE_BUSY;
 }
 
-/* Begin an extent, if there is one for the store now.  The lock is released while
- * its task begins; nothing is sent before the inventory names the object. */
+/* Begins an extent, if the store may get one now.  Releases the lock while the
+ * task starts.  Nothing is sent before the inventory on the disk names the
+ * object. */
 static bool take_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
@@ -150,7 +155,7 @@ static bool take_locked(struct xd_upload_worker *w)
     return true;
 }
 
-/* Whether this run has looked at it before. */
+/* Returns whether this run has examined the object before. */
 static bool is_known(const struct xd_upload_worker *w, const char *manage,
                      size_t extent)
 {
@@ -158,8 +163,9 @@ static bool is_known(const struct xd_upload_worker *w, const char *manage,
            is_of_upload(w->upload, manage);
 }
 
-/* The extent that such an object is of, or stands in the way of by its name.  Of another
- * upload, which its name tells, it may hold other bytes. */
+/* Returns the extent that the object belongs to, according to its bytes or its
+ * name.  An object whose name shows that another upload made it may hold other
+ * bytes. */
 static size_t extent_of(const struct xd_upload_worker *w,
                         const struct xd_object *o, struct xd_range range)
 {
@@ -174,8 +180,8 @@ static size_t extent_of(const struct xd_upload_worker *w,
                : XD_PLAN_NONE;
 }
 
-/* What an earlier run has begun at this store, the end of which is not known; or what
- * was put off of that. */
+/* Takes an object that an earlier run began at this store and whose result is
+ * not known.  If `was_put_off` is true, it takes an object that was put off. */
 static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
 {
     struct xd_upload *u = w->upload;
@@ -210,16 +216,16 @@ static bool take_pending_locked(struct xd_upload_worker *w, bool was_put_off)
     return false;
 }
 
-/* ---- give ---- */
+/* ---- reporting the result ---- */
 
-/* So that the keeper, and the other workers, look what follows. */
+/* Wakes the keeper and all workers. */
 static void wake_all_locked(struct xd_upload *u)
 {
     xd_cond_signal(&u->kept);
     xd_cond_broadcast(&u->work_ready);
 }
 
-/* What of the lanes has to do with extents that are not there yet. */
+/* Returns the number of bytes sent so far for incomplete extents. */
 static uint64_t under_way(const struct xd_upload_worker *w)
 {
     uint64_t bytes = 0;
@@ -245,7 +251,7 @@ static void note_sent_locked(struct xd_upload_worker *w)
     w->sent_now = 0;
 }
 
-/* What the manifest names it by is good for a while, if that is wanted. */
+/* Gives the object a presigned URL for reading, if the user wants that. */
 static int presign(struct xd_upload_worker *w, struct xd_upload_lane *lane,
                    struct xd_error *err)
 {
@@ -296,33 +302,45 @@ void xd_worker_complete(struct xd_upload_worker *w, struct xd_upload_lane *lane)
     lane->state = XD_LANE_FREE;
 }
 
-/* It failed so often, or in such a way, that nothing more is asked of it. */
+/* Gives up the store. */
 static void drop_locked(struct xd_upload_worker *w)
 {
     xd_plan_drop(w->upload->plan, w->index);
     w->stats.state = XD_STORE_FAILED;
 }
 
-/* Returns whether the store is given up. */
+/* Returns whether to keep trying a store that refuses requests only for now.
+ * True if no other store can replace it, and the option patience allows more
+ * time than the pause takes. */
+static bool is_patient_locked(const struct xd_upload_worker *w,
+                              const struct xd_upload_lane *lane)
+{
+    const struct xd_upload *u = w->upload;
+
+    return lane->reason.http_status != 0 && lane->extent != XD_PLAN_NONE &&
+           xd_now() - w->failing_since + lane->pause < u->options.patience &&
+           !xd_plan_can_do_without(u->plan, lane->extent, w->index);
+}
+
+/* Counts a failure.  Returns whether the store is given up because of it. */
 static bool count_failure_locked(struct xd_upload_worker *w,
                                  const struct xd_upload_lane *lane)
 {
     struct xd_upload *u = w->upload;
 
     w->stats.failures++;
-    w->failures++;
+    if (w->failures++ == 0)
+        w->failing_since = xd_now();
     w->stats.last_error = lane->reason;
     xd_upload_record_locked(u, w, lane, lane->reason.code);
     if (xd_plan_is_dropped(u->plan, w->index))
         return false;
-    if (lane->drops || w->failures >= u->options.retry) {
+    if (lane->drops ||
+        (w->failures >= u->options.retry && !is_patient_locked(w, lane))) {
         drop_locked(w);
         return true;
     }
-    w->retry_at =
-        xd_now() +
-        xd_runner_pause(&(struct xd_outcome){.retry_after = lane->pause},
-                        w->failures);
+    w->retry_at = xd_now() + lane->pause;
     w->stats.state = XD_STORE_PAUSED;
     return false;
 }
@@ -363,7 +381,7 @@ void xd_worker_put_off(struct xd_upload_worker *w, struct xd_upload_lane *lane)
 
 /* ---- the loop ---- */
 
-/* Nothing is under way: wait for something to send. */
+/* Waits for something to send, because nothing is in progress. */
 static void rest_locked(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
@@ -378,7 +396,8 @@ static void rest_locked(struct xd_upload_worker *w)
     (void)xd_cond_wait_until(&u->work_ready, &u->lock, until);
 }
 
-/* Extents whose turn to be sent it is now.  Returns whether one waits still. */
+/* Resumes extents that need not wait any more.  Returns whether an extent still
+ * waits. */
 static bool resume(struct xd_upload_worker *w)
 {
     bool waits = false;
@@ -396,8 +415,8 @@ static bool resume(struct xd_upload_worker *w)
     return waits;
 }
 
-/* Go on with what is under way, and see what became of it.  False: the upload
- * ends. */
+/* Continues the extents in progress and handles tasks that have ended.  Returns
+ * false if the upload ends. */
 static bool carry_on(struct xd_upload_worker *w)
 {
     struct xd_upload *u = w->upload;
@@ -416,7 +435,8 @@ static bool carry_on(struct xd_upload_worker *w)
     return goes_on;
 }
 
-/* It may have reached the store as a whole, or does yet; else it goes. */
+/* Examines objects that an earlier run began.  Complete objects are kept.
+ * Objects that may still arrive are put off.  All other objects are deleted. */
 static void resume_locked(struct xd_upload_worker *w, bool was_put_off)
 {
     struct xd_upload *u = w->upload;
@@ -431,7 +451,8 @@ static void resume_locked(struct xd_upload_worker *w, bool was_put_off)
     }
 }
 
-/* Nothing is left to send, or nothing can be sent. */
+/* Examines objects that were put off, or waits.  Called when nothing can be
+ * sent now. */
 static void look_again_locked(struct xd_upload_worker *w)
 {
     if (!w->has_put_off || xd_now() < w->put_off_until) {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each request in flight is to deliver: the only place where bytes become
- * ASSIGNED, and cease to be, for every policy.
+ * Tracks the bytes that each request in flight has to deliver.  For every
+ * policy, this is the only file in which bytes become ASSIGNED and stop being
+ * so.
  *
  *     request 0   |=== received ===|---- assigned ----|...... offered ......|
  *     request 1                                       |------ assigned -----|
  *
- * Of two requests for the same bytes one has them assigned: a request that asks
- * only for what others are to deliver has none, nor has a stopgap.
+ * Bytes are assigned to one request only.  A request that only asks for bytes
+ * assigned to others has none, and neither has a stopgap.
  */
 #include <xdownload/error.h>
 
 #include "sched/core.h"
 
-/* For the requests of one round of decisions, so that none waits for memory:
- * each is assigned once, and offered once. */
+/* Reserves memory for a whole round of decisions, so that none of them fails:
+ * each request is assigned once and offered once. */
 int xd_core_make_room(struct xd_sched *s)
 {
     return xd_ledger_reserve(s->book.ledger, 2 * (size_t)s->book.n_fetches);
@@ -23,7 +24,7 @@ int xd_core_make_room(struct xd_sched *s)
 void xd_core_assign(struct xd_sched *s, unsigned fetch, struct xd_range r,
                     bool is_stopgap)
 {
-    /* Without the memory for it others may be asked for them as well. */
+    /* If memory runs out, the bytes stay free for other depots. */
     s->book.assigned[fetch] = r;
     if (is_stopgap || xd_ledger_has(s->book.ledger, XD_BYTES_ASSIGNED, r) ||
         xd_ledger_change(s->book.ledger, XD_ASSIGN, r) < 0)
@@ -46,7 +47,7 @@ int xd_core_release(struct xd_sched *s, struct xd_range r)
     for (unsigned i = 0; rc == 0 && i < b->n_fetches; i++) {
         struct xd_range rest = {s->fetches[i].got, b->assigned[i].end};
 
-        /* What it has delivered it does not deliver again. */
+        /* A fetch does not deliver again what it has already delivered. */
         if (s->fetches[i].is_live)
             rc = xd_ledger_change(b->ledger, XD_ASSIGN, xd_core_clip(rest, r));
     }
@@ -57,7 +58,7 @@ int xd_core_unassign(struct xd_sched *s, unsigned fetch)
 {
     struct xd_range r = s->fetches[fetch].range;
 
-    /* The end of a file may have become known since. */
+    /* The size of the file may have become known since. */
     if (r.end < s->book.assigned[fetch].end)
         r.end = s->book.assigned[fetch].end;
     s->book.assigned[fetch].end = s->book.assigned[fetch].begin;

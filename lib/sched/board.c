@@ -10,11 +10,11 @@
 #define BLOCKS_PER_LEAF 64
 #define SLOTS_PER_WORD 64
 
-/* More would not fit into the memory of any machine that downloads. */
+/* A larger board would not fit into memory. */
 #define MOST_BLOCKS (UINT64_C(1) << 32)
 
-/* A set bit in `open` is a block that is not done and may run once more; one
- * in `fresh` is a block that is open and runs nowhere. */
+/* `open`: blocks that are not done and may be requested once more.  `fresh`:
+ * those of them that are not requested. */
 struct xd_board_leaf {
     uint64_t done, open, fresh;
 };
@@ -29,8 +29,8 @@ static void put_bit(uint64_t *word, uint64_t mask, bool on)
     *word = on ? *word | mask : *word & ~mask;
 }
 
-/* Kernighan's; leaves are mostly empty or full, and only one is counted per
- * decision. */
+/* Kernighan's algorithm: most leaves are empty or full, and only one is counted
+ * for each decision. */
 static uint64_t count_bits(uint64_t word)
 {
     uint64_t n = 0;
@@ -45,8 +45,8 @@ static uint64_t lowest_bit(uint64_t word)
     return count_bits((word & -word) - 1);
 }
 
-/* Nodes are numbered as in a heap: 1 is the root, 2i and 2i+1 lie below i, and
- * leaf l is node n_leaves + l. */
+/* Nodes are numbered as in a heap: 1 is the root, the children of i are 2i and
+ * 2i+1, and leaf l is node n_leaves + l. */
 int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots)
 {
     size_t leaves = 1, nodes;
@@ -73,7 +73,7 @@ int xd_board_init(struct xd_board *b, uint64_t n_blocks, unsigned n_slots)
     return 0;
 }
 
-/* Each node's bits, `words` of them, become longer by zeroes. */
+/* Extends the bits of each node from `words` to `more` words, with zeros. */
 static int widen(uint64_t **bits, size_t n_nodes, size_t words, size_t more)
 {
     if (xd_lengthen(bits, n_nodes * words, n_nodes * more, sizeof **bits) < 0)
@@ -175,7 +175,7 @@ static void publish_leaf_of_slot(struct xd_board *b, size_t leaf, unsigned slot)
     put_slot_bit(b, b->open, b->n_leaves + leaf, slot, l->open & may);
 }
 
-/* Node i is what its children are. */
+/* Computes a node from its children. */
 static void publish_node(struct xd_board *b, size_t node)
 {
     size_t left = node * 2 * b->words, right = left + b->words;
@@ -235,8 +235,8 @@ static uint64_t candidates(struct xd_board *b, unsigned slot,
            *may_of(b, slot, leaf);
 }
 
-/* The next node to the right of the path to a leaf that has such a block; the
- * root's parent, 0, if there is none. */
+/* Returns the next node to the right of the path to a leaf that has such a
+ * block, or 0, the root's parent. */
 static size_t right_of(struct xd_board *b, const uint64_t *bits, unsigned slot,
                        size_t node)
 {
@@ -248,8 +248,8 @@ static size_t right_of(struct xd_board *b, const uint64_t *bits, unsigned slot,
     return 0;
 }
 
-/* Going down, only the left child is ever looked at: if it has no such block,
- * the right one must. */
+/* On the way down only the left child is examined: if it has no such block, the
+ * right one must have one. */
 bool xd_board_first(struct xd_board *b, unsigned slot, enum xd_board_kind kind,
                     uint64_t from, uint64_t *out_block)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "sched/bottleneck.h"
 
-/* Over so long bytes are counted, and until there are so many.  What waited for
- * a packet that was lost comes at once, so that one turn alone tells
- * nothing. */
+/* Length of a period: at least this time and this number of bytes.  A single
+ * period is not reliable, because data that waited for a lost packet arrives in
+ * a burst. */
 #define TURN (500 * XD_MS)
 #define TURN_BYTES (64 << 10)
 
-/* What routers of slow lines were seen to hold. */
+/* Queue size observed in routers of slow lines. */
 #define QUEUE_BYTES ((double)(256 << 10))
 
-/* What is assumed of a line that hardly delivers anything: it may be dead. */
+/* Limit for a line that hardly delivers anything, because it may be dead. */
 #define LONGEST (40 * XD_SECOND)
 
-/* On a line that needs so long for its queue, TCP loses the packets of some
- * connections again and again, and waits longer each time. */
+/* If the queue of a line takes this long, TCP repeatedly loses packets of some
+ * connections and waits longer each time. */
 #define SLOW XD_SECOND
 #define STARVED 4
 
@@ -49,7 +49,7 @@ void xd_bottleneck_received(struct xd_bottleneck *b, xd_usec now,
     b->bytes = 0;
 }
 
-/* Until two turns are over, what came so far. */
+/* Until two periods are over, uses what was received so far. */
 static double most_of(const struct xd_bottleneck *b, xd_usec now)
 {
     if (b->most > 0)

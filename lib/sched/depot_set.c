@@ -71,7 +71,8 @@ static unsigned lowest_bit(uint64_t word)
     return i;
 }
 
-/* The first bit from `from` on that is set in the first n; n if none is. */
+/* Returns the first bit at or after `from` that is set among the first n, or
+ * n. */
 static unsigned next(const uint64_t *words, unsigned n, unsigned from)
 {
     for (unsigned i = from / BITS; from < n && i < words_of(n); i++) {

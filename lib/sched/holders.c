@@ -14,8 +14,8 @@ static bool fits(const struct xd_holder *d, unsigned need)
     return !(need & XD_NEED_AWAKE) || !d->is_backing_off;
 }
 
-/* The part of the held run around `byte` that begins there; empty if the
- * depot does not hold it. */
+/* Returns the part of the held run that starts at `byte`, or an empty range if
+ * the depot does not hold the byte. */
 static struct xd_range run_at(const struct xd_book *b,
                               const struct xd_holder *d, uint64_t byte)
 {
@@ -27,8 +27,8 @@ static struct xd_range run_at(const struct xd_book *b,
     return r;
 }
 
-/* The depots before which one without ranges gives way, those of them that know
- * ranges. */
+/* Returns the depots that are preferred to this one without ranges.  The caller
+ * must skip members that do not support ranges either. */
 static const struct xd_depot_set *preferred_to(const struct xd_book *b,
                                                unsigned depot)
 {
@@ -50,8 +50,8 @@ uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
     return xd_book_cut(b, (struct xd_range){byte, end}).end;
 }
 
-/* The first depot from `from` on, in the set, that holds `byte`, and the end of
- * its run. */
+/* Returns the first depot of the set, at or after `from`, that holds `byte`,
+ * and the end of its run. */
 static unsigned next_holder(const struct xd_book *b,
                             const struct xd_depot_set *set, unsigned from,
                             uint64_t byte, uint64_t *out_end)
@@ -70,7 +70,7 @@ static unsigned next_holder(const struct xd_book *b,
     return b->n_depots;
 }
 
-/* Likewise, of those that know ranges. */
+/* Like next_holder(), but only depots that support ranges. */
 static unsigned next_ranged(const struct xd_book *b,
                             const struct xd_depot_set *set, uint64_t byte,
                             uint64_t *out_end)
@@ -103,7 +103,7 @@ static unsigned open_holder(const struct xd_book *b, unsigned need,
     return best;
 }
 
-/* Of those that know ranges. */
+/* Searches only depots that support ranges. */
 static unsigned find_ranged(const struct xd_book *b, unsigned need,
                             uint64_t byte, uint64_t *out_end)
 {
@@ -117,8 +117,9 @@ static unsigned find_ranged(const struct xd_book *b, unsigned need,
     return i < b->n_depots ? i : next_ranged(b, &b->tried, byte, out_end);
 }
 
-/* One in use does not keep others from being opened, unless no other is left;
- * one in reserve is opened where no other has proved itself. */
+/* An open depot without ranges does not prevent opening others, unless it is
+ * the only one left.  One in reserve is opened if no other depot has proved
+ * itself. */
 static unsigned find_without_ranges(const struct xd_book *b, unsigned need,
                                     uint64_t byte, uint64_t *out_end)
 {
@@ -173,8 +174,8 @@ uint64_t xd_holders_work(const struct xd_book *b, unsigned depot, uint64_t from)
     return end;
 }
 
-/* As far as a depot other than `depot` has the bytes, in whatever tier; `byte`
- * itself if none does. */
+/* Returns how far another depot than `depot` has the bytes, in any tier; `byte`
+ * if none does. */
 static uint64_t spared_to(const struct xd_book *b, unsigned depot,
                           uint64_t byte)
 {
@@ -213,8 +214,8 @@ bool xd_holders_is_needed(const struct xd_book *b, unsigned depot)
     return false;
 }
 
-/* Latencies that differ by less are equal: a machine that is busy answers so
- * much later. */
+/* Smaller differences of latency are ignored, because a busy machine causes
+ * them. */
 #define LEAST_CHANGE (20 * XD_MS)
 
 bool xd_learned_is_outdated(const struct xd_learned *learned, xd_usec latency)

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which depot holds what: questions of sched.c and next.c.
+ * Queries about which depot holds which bytes, for sched.c and next.c.
  *
- * A depot *could deliver* a byte if it is not dropped, holds it, and knows
- * ranges.  One that knows none could where no other could that has proved
- * itself, that is, has delivered a byte before; one that is a last resort,
- * where no other could at all.
+ * A depot *could deliver* a byte if it is not dropped, holds the byte and
+ * supports ranges.  A depot without ranges could deliver it only if no depot
+ * that could has delivered a byte before.  A depot of last resort could deliver
+ * it only if no other depot could.
  */
 #ifndef XD_SCHED_HOLDERS_H
 #define XD_SCHED_HOLDERS_H
 
 #include "sched/policy.h"
 
-/* What else is asked of a depot; any of them together. */
+/* Further requirements on a depot, to be combined with |. */
 #define XD_NEED_OPEN 1U
 #define XD_NEED_RESERVE 2U
 #define XD_NEED_AWAKE 4U
 
 /*
- * The first depot in order of preference, in reserve those before others that
- * have not failed yet, that could deliver `byte`, and the end
- * of the run of bytes for which that is so; n_depots if there is none, and
- * *out_end is left alone.
+ * Finds the first depot by preference that meets `need` and could deliver
+ * `byte`.  Among depots in reserve, those that have not failed yet come first.
+ *
+ * Returns n_depots if there is none.  Otherwise sets *out_end to the end of the
+ * run of bytes with the same answer.
  */
 unsigned xd_holders_deliverer(const struct xd_book *b, unsigned need,
                               uint64_t byte, uint64_t *out_end);
 
-/* The first byte from `from` on that has not arrived and that the depot could
- * deliver; wanted.end if there is none. */
+/* Returns the first missing byte at or after `from` that the depot could
+ * deliver, or wanted.end. */
 uint64_t xd_holders_work(const struct xd_book *b, unsigned depot,
                          uint64_t from);
 
-/* Where the bytes end, counted from `byte`, that this depot without ranges
- * may deliver in one fetch, cuts being edges of its objects. */
+/* Returns the end of the bytes, starting at `byte`, that this depot without
+ * ranges may deliver in one fetch.  Its objects end at cuts. */
 uint64_t xd_holders_sole_end(const struct xd_book *b, unsigned depot,
                              uint64_t byte);
 
-/* Whether a byte that has not arrived would have no depot left to deliver it
- * without this depot. */
+/* Returns whether some missing byte could be delivered by no depot but this
+ * one. */
 bool xd_holders_is_needed(const struct xd_book *b, unsigned depot);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where what is wanted lies in many objects, no more of them than may be are
- * begun and not verified: those at the front.  What is wanted now ends behind
- * the last of them, and moves on when one of them is done with.
+ * Limits how many objects are begun and not verified, if the wanted range
+ * consists of many.  The window ends after the last object that may be begun,
+ * and advances when one of them is done.
  *
  *     objects   |==|==|......|=====|...|......|      |    |         |
  *                     begun        begun      horizon
@@ -17,7 +17,7 @@ static bool is_bounded(const struct xd_sched *s)
     return s->horizon.begun != NULL;
 }
 
-/* It is verified, or never will be. */
+/* Returns whether the object is verified, or never will be. */
 static bool is_done_with(const struct xd_sched *s, struct xd_range object)
 {
     return xd_ledger_has(s->book.ledger, XD_BYTES_DONE, object) ||

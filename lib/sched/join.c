@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A depot joins while others are in use, or one of them has more than was
- * known: every array that is as long as there are depots, slots or fetches
- * grows here.
- */
+/* Adds a depot to a running download, or ranges to a depot.  All arrays with
+ * one entry for each depot, slot or fetch grow here. */
 #include <string.h>
 #include <xdownload/error.h>
 
@@ -18,7 +15,7 @@ struct xd_range xd_core_held_range(const struct xd_sched *s, struct xd_range r)
     return xd_core_clip(r, s->book.wanted);
 }
 
-/* `n_depots` stands for "none" in the slots. */
+/* A free slot contains n_depots, which has changed. */
 static void rename_none(struct xd_book *b, unsigned before)
 {
     for (unsigned i = 0; i < b->n_slots; i++)
@@ -26,7 +23,7 @@ static void rename_none(struct xd_book *b, unsigned before)
             b->slots[i] = b->n_depots;
 }
 
-/* The last depot is new: it has a name and its marks, and holds nothing yet. */
+/* Adds a depot that holds nothing yet, with the next number. */
 static int add_depot(struct xd_sched *s)
 {
     struct xd_book *b = &s->book;
@@ -51,7 +48,7 @@ static int add_depot(struct xd_sched *s)
     return b->has_tiers ? xd_tiers_know(s, n) : 0;
 }
 
-/* One more depot may be in use at once. */
+/* Allows one more depot in use. */
 static int add_slot(struct xd_sched *s)
 {
     struct xd_book *b = &s->book;
@@ -84,7 +81,7 @@ static int grow(struct xd_sched *s)
     return rc;
 }
 
-/* On its two sides may lie different objects of a depot. */
+/* The bytes on both sides may be in different objects of a depot. */
 static int add_cut(struct xd_sched *s, uint64_t at)
 {
     struct xd_book *b = &s->book;
@@ -125,8 +122,8 @@ int xd_core_extend(struct xd_sched *s, struct xd_range more)
     return 0;
 }
 
-/* Whether it was not wanted before, so that it gives no hope for what was given
- * up. */
+/* Returns whether the range was not wanted before.  Then a depot for it does
+ * not help with bytes that were given up. */
 static bool is_added(const struct xd_sched *s, struct xd_range r)
 {
     return s->added_from > 0 && r.begin >= s->added_from &&

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to do next: the first of these that applies.
+ * Decides what to do next.  The first action that applies is taken:
  *
- *     PING   a depot in reserve that has to be pinged before it is opened
- *     SHORTEN a fetch of which the policy gave the tail to another
- *     CANCEL a fetch of which others delivered the rest, or no reader wants it
- *     FINISH when all is accepted
- *     FAIL   when a missing byte has no holder left; with gaps allowed, only
- *            one that a window holds, and once
- *     PARK   a depot that runs nothing and is dropped, or can do no more
+ *     PING   a depot in reserve that must be pinged before it is opened
+ *     SHORTEN  a fetch whose tail the policy gave to another
+ *     CANCEL a fetch whose rest others delivered, or that no reader wants
+ *     FINISH if everything is verified
+ *     FAIL   if no depot is left for a missing byte; with gaps allowed, only
+ *            for bytes in a window, and once
+ *     PARK   a depot that runs nothing and is dropped or has no work
  *     OPEN   a depot, if a slot is free
  *     FETCH  on a free lane, what the policy chooses for the most urgent window
- *     PARK   a depot that runs nothing, if one in reserve could deliver the next
- *            byte and no open one can
+ *     PARK   a depot that runs nothing, if one in reserve could deliver the
+ *            next byte and no open one can
  *     WAIT
  */
 #include "sched/sched.h"
@@ -23,7 +23,7 @@
 typedef bool counts_fn(const struct xd_sched *s,
                        const struct xd_fetch_state *f);
 
-/* A stopgap does not keep others from being asked for the same. */
+/* Other depots may still be asked for the bytes of a stopgap. */
 static bool is_lasting(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
     return !f->is_stopgap ||
@@ -43,8 +43,8 @@ static bool has_no_ranges(const struct xd_sched *s,
     return s->book.depots[f->depot].no_ranges;
 }
 
-/* As far as a fetch that counts is going to deliver the bytes; `byte` itself if
- * none is. */
+/* Returns how far a fetch that counts will deliver the bytes; `byte` if none
+ * does. */
 static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte,
                              counts_fn *counts)
 {
@@ -57,7 +57,8 @@ static uint64_t in_flight_to(const struct xd_sched *s, uint64_t byte,
     return byte;
 }
 
-/* As far as no depot can deliver the bytes, as was reported; or `byte`. */
+/* Returns how far the bytes were already reported as unavailable; `byte` if
+ * they were not. */
 static uint64_t unavailable_to(const struct xd_sched *s, uint64_t byte)
 {
     struct xd_range run =
@@ -66,8 +67,8 @@ static uint64_t unavailable_to(const struct xd_sched *s, uint64_t byte)
     return run.begin == byte ? run.end : byte;
 }
 
-/* The first byte from `from` on that has not arrived, that no fetch that counts
- * is to deliver and that was not given up; `end` if there is none. */
+/* Returns the first byte at or after `from` that is missing, that no counting
+ * fetch will deliver and that was not given up; `end` if there is none. */
 static uint64_t next_byte(const struct xd_sched *s, uint64_t from, uint64_t end,
                           counts_fn *counts)
 {
@@ -96,30 +97,39 @@ static bool is_to_end(const struct xd_sched *s, unsigned fetch)
     const struct xd_policy *policy = s->book.o.policy;
 
     if (!f->is_live || f->is_canceled || f->got == f->range.end)
-        return false; /* one that has delivered all ends by itself */
+        return false; /* it has delivered everything and ends by itself */
     if (f->is_loser && f->is_chosen && policy->spares &&
         policy->spares(s->policy, fetch))
         return false;
     return f->is_loser || xd_core_is_unwanted(s, f);
 }
 
+static bool cancel(struct xd_sched *s, unsigned fetch,
+                   struct xd_sched_action *a)
+{
+    struct xd_fetch_state *f = &s->fetches[fetch];
+
+    f->is_canceled = true;
+    if (f->is_chosen)
+        XD_NOTIFY(s, canceled, fetch);
+    a->kind = XD_DO_CANCEL;
+    a->fetch = fetch;
+    a->depot = f->depot;
+    a->lane = fetch % s->book.o.lanes_per_depot;
+    a->range = f->range;
+    return true;
+}
+
 static bool try_cancel(struct xd_sched *s, struct xd_sched_action *a)
 {
-    for (unsigned i = 0; i < s->book.n_fetches; i++) {
-        struct xd_fetch_state *f = &s->fetches[i];
+    const struct xd_policy *policy = s->book.o.policy;
+    unsigned fetch;
 
-        if (!is_to_end(s, i))
-            continue;
-        f->is_canceled = true;
-        if (f->is_chosen)
-            XD_NOTIFY(s, canceled, i);
-        a->kind = XD_DO_CANCEL;
-        a->fetch = i;
-        a->depot = f->depot;
-        a->lane = i % s->book.o.lanes_per_depot;
-        a->range = f->range;
-        return true;
-    }
+    if (policy->cancel && policy->cancel(s->policy, &fetch))
+        return cancel(s, fetch, a);
+    for (unsigned i = 0; i < s->book.n_fetches; i++)
+        if (is_to_end(s, i))
+            return cancel(s, i, a);
     return false;
 }
 
@@ -152,7 +162,7 @@ static bool try_finish(struct xd_sched *s, struct xd_sched_action *a)
     return true;
 }
 
-/* Where the bytes end, counted from `byte`, that like it are missing, not in
+/* Returns the end of the bytes, starting at `byte`, that are missing, not in
  * flight and on no depot; at most `end`. */
 static uint64_t gap_to(const struct xd_sched *s, uint64_t byte, uint64_t end)
 {
@@ -171,8 +181,8 @@ static uint64_t gap_to(const struct xd_sched *s, uint64_t byte, uint64_t end)
     return gap.end;
 }
 
-/* As far as a usable depot holds the bytes by what is known of tiers, which
- * saves a search for each chunk of a file; `byte` itself if that says nothing. */
+/* Returns how far usable depots hold the bytes, according to the tiers; `byte`
+ * if that is unknown.  Avoids a search for each chunk of a file. */
 static uint64_t covered_to(const struct xd_sched *s, uint64_t byte)
 {
     struct xd_range run = xd_rangeset_next(&s->covered[XD_TIERS - 1],
@@ -202,8 +212,8 @@ static bool fails_within(struct xd_sched *s, struct xd_range r,
     return false;
 }
 
-/* Whether FAIL has to be reported for a byte of a window.  Without the memory
- * to know that it was, it is reported again. */
+/* Finds a byte of a window for which FAIL must be reported.  If there is no
+ * memory to note that, it is reported again. */
 static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
 {
     for (unsigned i = 0; i < s->book.n_windows; i++)
@@ -215,8 +225,8 @@ static bool try_report_gap(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-/* Whether a request is for bytes that its depot no longer holds, by what it said
- * since, or as one of a lower tier does. */
+/* Returns whether the depot of a request no longer has the bytes: it was
+ * dropped, or has lost them. */
 static bool is_for_lost(const struct xd_book *b, const struct xd_fetch_state *f)
 {
     const struct xd_holder *d = &b->depots[f->depot];
@@ -234,7 +244,8 @@ static bool try_fail(struct xd_sched *s, struct xd_sched_action *a)
         return false;
     if (b->o.has_gaps ? try_report_gap(s, a) : fails_within(s, b->wanted, a))
         return true;
-    /* Bytes in flight were passed over: they may still come to nothing. */
+    /* Bytes in flight were skipped, but those of a lost depot may not
+     * arrive. */
     s->all_have_holders = true;
     for (unsigned i = 0; i < b->n_fetches; i++)
         if (s->fetches[i].is_live && is_for_lost(b, &s->fetches[i]))
@@ -274,9 +285,9 @@ static bool try_park(struct xd_sched *s, struct xd_sched_action *a)
     return false;
 }
 
-/* The depot in reserve that could deliver the first byte from *from on which is
- * neither in flight nor held by an open depot that is awake; n_depots if there
- * is none.  A byte for which there is no such depot now is passed over. */
+/* Returns the depot in reserve that could deliver the first byte, at or after
+ * *from, that is neither in flight nor held by an open depot that is awake.
+ * Bytes without such a depot are skipped.  n_depots: none. */
 static unsigned find_urgent_from(struct xd_sched *s, uint64_t *from,
                                  uint64_t end)
 {
@@ -316,7 +327,7 @@ static unsigned find_urgent(struct xd_sched *s)
     return depot;
 }
 
-/* One that has failed comes after those that have not been asked. */
+/* Depots that have not failed come first. */
 static unsigned find_preferred(struct xd_sched *s)
 {
     unsigned i = xd_core_find_worker(s, &s->book.fresh);
@@ -324,8 +335,8 @@ static unsigned find_preferred(struct xd_sched *s)
     return i < s->book.n_depots ? i : xd_core_find_worker(s, &s->book.tried);
 }
 
-/* The nearest, where depots are pinged.  One that is no whole mirror any more
- * may lack just the byte that `urgent` can deliver and those in use cannot. */
+/* With pings, chooses the nearest depot.  If that does not have the whole file,
+ * it may lack the very byte for which `urgent` was found. */
 static unsigned choose_to_open(struct xd_sched *s, unsigned preferred,
                                unsigned urgent)
 {
@@ -373,9 +384,9 @@ static bool try_open(struct xd_sched *s, struct xd_sched_action *a)
     return true;
 }
 
-/* A depot without ranges sends its object from the start, so it is asked once,
- * for all that no depot which has proved itself holds.  A window does not cut
- * that short: each further request would send everything again. */
+/* A depot without ranges sends its object from the start.  So it gets one
+ * request, for everything that no proven depot holds.  The window does not
+ * limit it, because each further request would send everything again. */
 static bool choose_without_ranges(struct xd_sched *s, unsigned depot,
                                   struct xd_range *out)
 {
@@ -436,19 +447,21 @@ static bool choose(struct xd_sched *s, unsigned fetch, unsigned depot,
     return chosen;
 }
 
-/* After a request in vain they come one by one, until a byte does. */
+/* After a failed request the depot gets one request at a time, until a byte
+ * arrives. */
 static bool has_free_lane(const struct xd_holder *d, unsigned lane,
                           bool spreads)
 {
     if (d->failures + d->preempted > 0 && d->running > 0)
         return false;
-    if (xd_core_is_at_ceiling(d, spreads))
+    if (xd_core_is_at_ceiling(d, spreads) ||
+        (d->governed > 0 && d->running >= d->governed))
         return false;
     return d->max_lanes == 0 || lane < d->max_lanes;
 }
 
-/* Whether a depot that knows ranges, and may not have proved itself, holds some
- * of these bytes. */
+/* Returns whether a depot with ranges, proven or not, holds some of these
+ * bytes. */
 static bool others_hold(const struct xd_sched *s, struct xd_range r)
 {
     const struct xd_book *b = &s->book;
@@ -469,8 +482,8 @@ static bool spreads(const struct xd_sched *s, unsigned depot)
            policy->spreads(s->policy, depot);
 }
 
-/* Whether a request that runs was begun for the byte, which another is asked
- * for now. */
+/* Returns whether a running request once covered the byte that is requested
+ * now. */
 static bool was_another_for(const struct xd_sched *s, uint64_t byte)
 {
     for (unsigned i = 0; i < s->book.n_fetches; i++) {
@@ -482,8 +495,8 @@ static bool was_another_for(const struct xd_sched *s, uint64_t byte)
     return false;
 }
 
-/* Why `r` is asked for, before it is assigned.  Nothing is decided by it, so
- * that want of memory may make it less exact. */
+/* Returns why `r` is requested, before it is assigned.  It is only shown to
+ * people, so a lack of memory may make it inexact. */
 static enum xd_fetch_reason reason_for(struct xd_sched *s, struct xd_range r)
 {
     bool is_assigned = xd_ledger_has(s->book.ledger, XD_BYTES_ASSIGNED,
@@ -531,6 +544,8 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .number = s->n_begun++,
         .began_at = now,
     };
+    if (d->running == 0 && d->preempted == 0)
+        d->asked_since = now;
     d->running++;
     xd_core_spread(d, owns && d->shares);
     if (s->last_byte_at == XD_NEVER)
@@ -543,31 +558,14 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
     return true;
 }
 
-static bool try_preferred(struct xd_sched *s, xd_usec now,
-                          struct xd_sched_action *a)
-{
-    const struct xd_policy *policy = s->book.o.policy;
-    unsigned depot;
-
-    if (policy->preferred_depot == NULL || s->book.n_windows == 0)
-        return false;
-    s->book.window = &s->book.windows[0];
-    depot = policy->preferred_depot(s->policy);
-    if (depot == s->book.n_depots)
-        return false;
-    for (unsigned lane = 0; lane < s->book.o.lanes_per_depot; lane++)
-        if (try_lane(s, s->book.depots[depot].slot, lane, now, a))
-            return true;
-    return false;
-}
-
 static bool is_aside(const struct xd_book *b, unsigned slot)
 {
     return b->slots[slot] < b->n_depots && b->depots[b->slots[slot]].is_aside;
 }
 
-/* The first lane of each depot before the second of any, so that few blocks
- * are spread over many depots; those that were set aside or not. */
+/* Uses the first lane of each depot before the second of any, to spread a
+ * few blocks over many depots.  `of_aside` selects the depots that were set
+ * aside. */
 static bool try_lanes(struct xd_sched *s, bool of_aside, xd_usec now,
                       struct xd_sched_action *a)
 {
@@ -582,12 +580,12 @@ static bool try_lanes(struct xd_sched *s, bool of_aside, xd_usec now,
 static bool try_fetch(struct xd_sched *s, xd_usec now,
                       struct xd_sched_action *a)
 {
-    return try_preferred(s, now, a) || try_lanes(s, false, now, a) ||
+    return try_lanes(s, false, now, a) ||
            (s->book.has_tiers && try_lanes(s, true, now, a));
 }
 
-/* The first byte of the most urgent window that has any which is not coming;
- * wanted.end if there is none. */
+/* Returns the first byte, of the most urgent window with one, that no counting
+ * fetch delivers; wanted.end if there is none. */
 static uint64_t first_byte(const struct xd_sched *s, counts_fn *counts)
 {
     const struct xd_book *b = &s->book;
@@ -602,8 +600,7 @@ static uint64_t first_byte(const struct xd_sched *s, counts_fn *counts)
     return b->wanted.end;
 }
 
-/* Whether depots that could deliver the next byte are in reserve, and none that
- * is open and awake could. */
+/* Returns whether only depots in reserve could deliver the next byte. */
 static bool waits_in_reserve(const struct xd_sched *s, counts_fn *counts)
 {
     const struct xd_book *b = &s->book;
@@ -616,10 +613,10 @@ static bool waits_in_reserve(const struct xd_sched *s, counts_fn *counts)
                                 &unused) < b->n_depots;
 }
 
-/* Nothing more can be begun.  If that is because those that could deliver the
- * next byte are in reserve, or rest, one that runs nothing makes room.  Only
- * the first such byte counts, which then has an open depot: two depots never
- * take turns without work done. */
+/* Nothing more can be started.  If only depots in reserve could deliver the
+ * next byte, parks a depot that runs nothing.  Only the first such byte counts,
+ * and afterwards an open depot can deliver it; so two depots never replace each
+ * other without doing work. */
 static bool try_swap(struct xd_sched *s, struct xd_sched_action *a)
 {
     const struct xd_book *b = &s->book;

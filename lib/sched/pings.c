@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which depots are pinged, and which of those in reserve is opened next:
+ * Chooses which depots to ping, and which depot in reserve to open next:
  *
  *     unseen ---ping---> near, by round trip ---> opened
- *        ^        |----> refused: a failure, and after a rest unseen again
+ *        ^        |----> refused: a failure; unseen again after a back-off
  *     parked      +----> silent: after all others
  *
- * So many are pinged that each slot has a near depot in reserve, and there is a
- * choice; more at a time where many refuse.
+ * There are enough pings to have a near depot in reserve for each slot, and a
+ * choice.  If many depots refuse, more are pinged at a time.
  */
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "sched/core.h"
 
-/* Of so many depots some are near. */
+/* Among this many depots some are near. */
 #define ENOUGH 64
 
-/* Where the depots are no more than those that are opened at first times this,
- * a ping costs more time than a choice would save. */
+/* If there are at most this many times as many depots as are opened at first,
+ * pings cost more time than the choice saves. */
 #define FEW 1.5
 
-/* Whether every depot that holds anything holds all that is wanted; else those
- * that hold a byte are too few to choose from. */
+/* Returns whether every depot that holds anything holds the whole wanted range.
+ * Otherwise too few depots have a byte to choose from them. */
 static bool are_mirrors(const struct xd_book *b)
 {
     for (unsigned i = 0; i < b->n_depots; i++)
@@ -81,7 +81,7 @@ static void set_nearness(struct xd_sched *s, unsigned depot,
 
     s->n_pings -= d->nearness == XD_IS_PINGED;
     s->n_pings += nearness == XD_IS_PINGED;
-    if (d->is_listed) { /* in order of what it was */
+    if (d->is_listed) { /* its position depends on the old values */
         d->nearness = XD_NOT_PINGED;
         xd_core_place(s, depot);
     }
@@ -126,14 +126,14 @@ static unsigned find_unseen(struct xd_sched *s)
                                 : xd_core_find_worker(s, &s->book.unseen_tried);
 }
 
-/* The paper's policies open all that they may, and ping only for others in the
- * place of those. */
+/* The policies of the paper open all depots that they may, and need pings only
+ * to replace some. */
 static bool wants_pings(const struct xd_sched *s)
 {
     return s->needs_pings || (s->pings_first && s->n_unseen >= s->most_unseen);
 }
 
-/* Of those that are on their way as many will be refused as were before. */
+/* Expects as many refusals among the pings in progress as before. */
 static bool has_enough(struct xd_sched *s)
 {
     const struct xd_book *b = &s->book;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where a depot stands: in the sets of depots that are searched, and in the list
- * of near ones, by round trip.
- */
+/* Puts each depot into the sets that are searched, and into the list of near
+ * depots, by round trip. */
 #include "sched/core.h"
 
-/* Where a depot stands in `near`, or would. */
+/* Returns the position of the depot in `near`, or where it would be
+ * inserted. */
 static unsigned place_in_near(const struct xd_book *b, unsigned depot)
 {
     unsigned i = 0;
@@ -32,7 +31,7 @@ static void leave_near(struct xd_book *b, unsigned depot)
         b->near[i] = b->near[i + 1];
 }
 
-/* Into the lists of depots to be pinged and of near ones, or out. */
+/* Updates the sets of depots to ping and the list of near depots. */
 static void list(struct xd_book *b, unsigned depot, bool is_ready,
                  bool is_fresh)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The life of a scheduler, and what each event changes.  standing.c says what
- * becomes of depots, next.c decides.
- */
+/* Creates the scheduler and handles events.  standing.c handles failures of
+ * depots, and next.c makes the decisions. */
 #include "sched/sched.h"
 
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "base/check.h"
+#include "base/governor.h"
 #include "sched/core.h"
 
-/* Make the options agree with the policy and the window.  With less
- * than four blocks in a window, or P as many as they are, the policy could
- * wait for a completion that the window forbids. */
+/* Adjusts the options to the policy and the window.  With fewer than four
+ * blocks in a window, or with P as large as that number, the policy could wait
+ * for blocks that the window excludes. */
 static void settle_options(struct xd_sched_options *o, unsigned n_depots)
 {
     uint64_t in_window;
@@ -165,6 +164,7 @@ void xd_sched_free(struct xd_sched *s)
     xd_free(s->book.backing_off);
     xd_rangeset_fini(&s->unavailable);
     xd_rangeset_fini(&s->asked);
+    xd_rangeset_fini(&s->book.unsized);
     xd_free(s->horizon.begun);
     xd_free(s->book.windows);
     xd_free(s->book.depots);
@@ -259,10 +259,15 @@ struct xd_learned xd_sched_learned(const struct xd_sched *s, unsigned depot)
     d = &s->book.depots[depot];
     if (policy->learned)
         learned = policy->learned(s->policy, depot);
-    /* One connection is what its fetches share in any case. */
+    /* A ceiling of one connection does not limit fetches that can share it. */
     if (!d->ceiling_spreads || d->ceiling > 1)
         learned.ceiling = d->ceiling;
     return learned;
+}
+
+bool xd_sched_heeds_path(const struct xd_sched *s)
+{
+    return s->book.o.policy->path != NULL;
 }
 
 xd_usec xd_sched_queue_time(const struct xd_sched *s, xd_usec now)
@@ -275,8 +280,8 @@ unsigned xd_sched_visits(const struct xd_sched *s)
     return s->visits;
 }
 
-/* Mark the fetches of which others have delivered the rest, now that `r` is
- * here: it touches that. */
+/* Marks the fetches whose rest others have delivered.  Only fetches whose rest
+ * touches `r`, which was just received, can be affected. */
 static void find_losers(struct xd_sched *s, struct xd_range r)
 {
     if (s->book.o.run_losers)
@@ -303,9 +308,19 @@ static int have(struct xd_sched *s, struct xd_range r)
                                      : 0;
 }
 
-/* All of a fetch up to `end` is here.  Any progress ends a depot's row of
- * failures; but without a known size nothing is progress before the end, or a
- * depot that always breaks off would be asked for ever. */
+/* A depot that delivers only a few bytes for each request is failing.  But one
+ * that delivers half of the rest will finish. */
+static bool is_progress(const struct xd_fetch_state *f)
+{
+    const uint64_t got = f->got - f->range.begin;
+
+    return f->got >= f->range.end || got >= XD_PROGRESS_BYTES ||
+           got >= f->range.end - f->got;
+}
+
+/* Handles that everything of a fetch before `end` was received.  Progress ends
+ * the depot's row of failures.  If the size is unknown only the end counts as
+ * progress; otherwise a depot that always breaks off would be asked forever. */
 static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
                     xd_usec now)
 {
@@ -317,12 +332,13 @@ static int progress(struct xd_sched *s, struct xd_fetch_state *f, uint64_t end,
         xd_core_flows(s, f, now - f->began_at);
     xd_bottleneck_received(&s->book.bottleneck, now, fresh.end - f->got);
     f->got = fresh.end;
-    s->last_byte_at = now;
     if (f->is_chosen)
         XD_NOTIFY(s, received, (unsigned)(f - s->fetches), fresh.end, now);
-    if (!s->size_is_unknown) {
-        s->book.depots[f->depot].failures = 0;
-        s->book.depots[f->depot].preempted = 0;
+    if (is_progress(f)) {
+        s->last_byte_at = now;
+        if (!s->size_is_unknown)
+            s->book.depots[f->depot].failures =
+                s->book.depots[f->depot].preempted = 0;
     }
     if (have(s, fresh) < 0)
         return XD_E_NOMEM;
@@ -339,8 +355,8 @@ static int accept(struct xd_sched *s, struct xd_range r)
     return have(s, r);
 }
 
-/* Bytes are missing again.  Without a known size there is nothing to tell
- * which others belong to the same file as what comes next: none is kept. */
+/* Handles bytes that are missing again.  If the size is unknown, everything is
+ * discarded, because the next response may be from another file. */
 static int lack(struct xd_sched *s, struct xd_range r)
 {
     if (s->size_is_unknown) {
@@ -401,8 +417,8 @@ static int regain(struct xd_sched *s, unsigned depot, struct xd_range r)
     return 0;
 }
 
-/* Without a known size: it came to its end, and nothing of it was rejected
- * meanwhile. */
+/* Returns whether the fetch of a file of unknown size has reached its end and
+ * nothing of it was rejected. */
 static bool stream_is_complete(const struct xd_sched *s,
                                const struct xd_sched_event *ev)
 {
@@ -410,7 +426,7 @@ static bool stream_is_complete(const struct xd_sched *s,
            xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, s->book.wanted);
 }
 
-/* A fetch may have received more than it was shortened to meanwhile. */
+/* A fetch may have received more than it was shortened to. */
 static uint64_t reported_end(const struct xd_fetch_state *f,
                              const struct xd_sched_event *ev)
 {
@@ -419,7 +435,8 @@ static uint64_t reported_end(const struct xd_fetch_state *f,
                : ev->range.end;
 }
 
-/* Not so one that is canceled since no reader wants its bytes any longer. */
+/* A fetch that was canceled because no reader wants its bytes does not
+ * count. */
 static bool was_preempted(const struct xd_sched *s,
                           const struct xd_fetch_state *f)
 {
@@ -437,6 +454,9 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     if (ev->kind == XD_EV_DONE && s->size_is_unknown)
         s->book.wanted.end = f->range.end = f->asked_end = ev->range.end;
+    if (ev->kind == XD_EV_BYTES && f->is_chosen)
+        XD_NOTIFY(s, path, ev->fetch, ev->is_disordered, ev->round_trip,
+                  ev->now);
     rc = progress(s, f, reported_end(f, ev), ev->now);
     if (rc < 0 || ev->kind == XD_EV_BYTES)
         return rc;
@@ -452,17 +472,22 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     return rc;
 }
 
-/* An average of the last so many. */
+/* Number of objects in the moving average. */
 #define LENGTHS_SEEN 16
 
-static void learn_length(struct xd_book *b, uint64_t length)
+static int learn_length(struct xd_book *b, struct xd_range object)
 {
+    const struct xd_range place =
+        xd_book_cut(b, (struct xd_range){object.begin, b->wanted.end});
+
     if (b->n_sized < LENGTHS_SEEN)
         b->n_sized++;
-    b->mean_size += ((double)length - b->mean_size) / b->n_sized;
+    b->mean_size +=
+        ((double)xd_range_length(object) - b->mean_size) / b->n_sized;
+    return xd_rangeset_remove(&b->unsized, place);
 }
 
-/* Readers have an order of their own. */
+/* Hints are ignored with readers, who determine the order. */
 static void hint(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     if (s->book.o.window_bytes == 0)
@@ -481,9 +506,10 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return fetch_event(s, ev);
     case XD_EV_HELD:
         return have(s, xd_core_clip(ev->range, s->book.wanted));
+    case XD_EV_UNSIZED:
+        return xd_rangeset_add(&s->book.unsized, ev->range);
     case XD_EV_SIZED:
-        learn_length(&s->book, xd_range_length(ev->range));
-        return 0;
+        return learn_length(&s->book, ev->range);
     case XD_EV_VERIFIED:
         return accept(s, ev->range);
     case XD_EV_REJECTED:
@@ -507,6 +533,9 @@ static int event(struct xd_sched *s, const struct xd_sched_event *ev)
         return 0;
     case XD_EV_CONNECTED:
         s->book.depots[ev->depot].has_connected = true;
+        return 0;
+    case XD_EV_GOVERNED:
+        xd_core_governed(s, ev);
         return 0;
     case XD_EV_BANNED:
         xd_core_ban(s, ev->depot);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which depots hold a missing byte, and what need not be looked at again.
- */
+/* Searches for depots that hold a missing byte, and remembers the results. */
 #include "sched/core.h"
 #include "sched/holders.h"
 

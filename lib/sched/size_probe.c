@@ -9,25 +9,20 @@
 
 #define LEAST_PATIENCE (500 * XD_MS)
 
-/* As the scheduler's own: a pause after the first failure, doubled by each
- * further one up to the longest. */
-#define FIRST_REST (250 * XD_MS)
-#define LONGEST_REST (30 * XD_SECOND)
-
-/* So many depots are pinged at once, and as many more as have refused. */
+/* Pings at a time; one more for each refusal so far. */
 #define PINGS 16
 
 enum probe_state {
-    PROBE_RESERVE, /* may be opened */
+    PROBE_RESERVE, /* in reserve, may be opened */
     PROBE_UNSEEN,  /* in reserve, to be pinged before it is opened */
-    PROBE_PINGED,  /* a ping is on its way */
+    PROBE_PINGED,  /* a ping is in progress */
     PROBE_SILENT,  /* in reserve, after all others */
-    PROBE_OPENED,  /* not asked yet */
+    PROBE_OPENED,  /* in use, but not asked yet */
     PROBE_ASKED,
-    PROBE_CANCELED,    /* asked, and canceled */
-    PROBE_BACKING_OFF, /* failed a moment ago, and will be asked again */
+    PROBE_CANCELED,
+    PROBE_BACKING_OFF, /* failed recently, and will be asked again */
     PROBE_ANSWERED,
-    PROBE_FAILED, /* still open */
+    PROBE_FAILED, /* still in use */
     PROBE_PARKED,
     N_STATES
 };
@@ -38,7 +33,7 @@ struct probe {
     unsigned failures;
     xd_usec asked_at;
     xd_usec back_off_until;
-    uint64_t size; /* once it answered */
+    uint64_t size; /* valid after it has answered */
 };
 
 struct xd_size_probe {
@@ -46,8 +41,8 @@ struct xd_size_probe {
     struct xd_depot_set in[N_STATES]; /* the probes in each state */
     bool *slot_is_taken;
     unsigned n_probes, n_slots, max_failures;
-    unsigned n_pings, max_pings; /* on their way, and at most */
-    unsigned n_refused;          /* pings, ever */
+    unsigned n_pings, max_pings; /* in progress, and their limit */
+    unsigned n_refused;          /* refused pings so far */
     unsigned n_answers;
     xd_usec deadline; /* XD_NEVER before the first answer */
     bool is_over;
@@ -63,7 +58,7 @@ static void set_state(struct xd_size_probe *c, unsigned depot,
     xd_depot_set_put(&c->in[state], depot, true);
 }
 
-/* The most preferred probe in that state; n_voters if there is none. */
+/* Returns the most preferred depot in that state, or n_probes. */
 static unsigned find(const struct xd_size_probe *c, enum probe_state state)
 {
     return xd_depot_set_next(&c->in[state], 0);
@@ -176,11 +171,10 @@ void xd_size_probe_failed(struct xd_size_probe *c, unsigned depot)
         set_state(c, depot, PROBE_FAILED);
 }
 
-void xd_size_probe_retry(struct xd_size_probe *c, unsigned depot, xd_usec now,
+void xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
                          xd_usec retry_at)
 {
     struct probe *v = &c->probes[depot];
-    xd_usec pause = FIRST_REST;
 
     if (c->is_over || v->state != PROBE_ASKED)
         return;
@@ -189,11 +183,7 @@ void xd_size_probe_retry(struct xd_size_probe *c, unsigned depot, xd_usec now,
               v->failures < c->max_failures && !xd_size_probe_has_reserve(c)
                   ? PROBE_BACKING_OFF
                   : PROBE_FAILED);
-    for (unsigned i = 1; i < v->failures && pause < LONGEST_REST; i++)
-        pause *= 2;
-    if (pause > LONGEST_REST)
-        pause = LONGEST_REST;
-    v->back_off_until = now + pause > retry_at ? now + pause : retry_at;
+    v->back_off_until = retry_at;
 }
 
 void xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
@@ -207,7 +197,7 @@ void xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
     v->back_off_until = retry_at;
 }
 
-/* One that refused is not asked, unless no other is left to ask. */
+/* A depot that refused is only asked if no other is left. */
 static enum probe_state state_after(const struct xd_size_probe *c,
                                     enum xd_ping_result result)
 {
@@ -264,8 +254,9 @@ static bool try_cancel(struct xd_size_probe *c, struct xd_sched_action *a)
     return true;
 }
 
-/* Those whose rest is over are asked again; true if some still rest, and then
- * *out_until is when the first of them has rested. */
+/* Lets depots whose back-off is over be asked again.  Returns whether some
+ * still back off; then *out_until is lowered to the end of the first
+ * back-off. */
 static bool wake(struct xd_size_probe *c, xd_usec now, xd_usec *out_until)
 {
     const struct xd_depot_set *backing_off = &c->in[PROBE_BACKING_OFF];
@@ -299,7 +290,7 @@ static bool try_fetch(struct xd_size_probe *c, xd_usec now,
     return true;
 }
 
-/* Others have failed: a slot is free. */
+/* Called when a slot is free because others have failed. */
 static bool try_ping(struct xd_size_probe *c, struct xd_sched_action *a)
 {
     if (c->n_pings == c->max_pings || c->n_pings >= PINGS + c->n_refused ||
@@ -311,7 +302,7 @@ static bool try_ping(struct xd_size_probe *c, struct xd_sched_action *a)
     return true;
 }
 
-/* The silent ones are left for when no other is. */
+/* Silent depots are asked when no others are left. */
 static bool try_reserve(const struct xd_size_probe *c,
                         struct xd_sched_action *a)
 {
@@ -338,7 +329,7 @@ static bool try_open(struct xd_size_probe *c, struct xd_sched_action *a)
     return true;
 }
 
-/* The size that most name, and by how many it is named. */
+/* Returns the size that most depots state, and their number. */
 static uint64_t find_size(const struct xd_size_probe *c, unsigned *out_n)
 {
     const struct xd_depot_set *answered = &c->in[PROBE_ANSWERED];
@@ -365,8 +356,7 @@ static uint64_t find_size(const struct xd_size_probe *c, unsigned *out_n)
 }
 
 /* A depot that has answered keeps its slot, so there are never more votes than
- * slots: against more than half of them the others can do nothing, however many
- * they are and whatever they would say. */
+ * slots.  A majority of the slots therefore cannot be overruled. */
 static bool is_decided(const struct xd_size_probe *c)
 {
     unsigned n;

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The standing of depots: which is paused after a failure, which is given up,
- * and which is taken back.
- */
+/* Back-offs after failures, giving depots up, and taking them back. */
 #include "base/defence.h"
 #include "sched/core.h"
 #include "sched/holders.h"
 
-/* After a depot's first failure in a row it rests this long; each further one
- * doubles it, up to the longest. */
+/* Back-off after the first failure in a row.  Each further failure doubles it,
+ * up to the longest. */
 #define FIRST_REST (250 * XD_MS)
 #define LONGEST_REST (30 * XD_SECOND)
 
-/* Being preempted so often in a row happens to a good depot that is far away;
- * from then on it rests as after failures. */
+/* A good depot that is far away may be preempted this often in a row.  From
+ * then on it backs off as after failures. */
 #define OFTEN_PREEMPTED 3
 
-/* Requests in a row without a byte, some of them preempted, after which others
- * have to do: with the rests between them they take half a minute. */
+/* Consecutive requests without a byte, including preempted ones, after which
+ * the depot is given up.  With the back-offs between them they take half a
+ * minute. */
 #define MOST_IN_VAIN 10
 
-/* Where depots of a higher tier have the same, they are asked after so many
- * failures in a row: one may be chance. */
+/* After this many failures in a row, depots in higher tiers are asked too.  A
+ * single failure may be chance. */
 #define FEW_FAILURES 2
 
-/* ---- those that rest: a heap, the first to wake on top ---- */
+/* ---- back-offs: a heap with the first to wake at its root ---- */
 
 static xd_usec wakes_at(const struct xd_book *b, unsigned place)
 {
@@ -102,7 +100,7 @@ void xd_core_wake(struct xd_sched *s, xd_usec now)
     }
 }
 
-/* ---- those that are dropped, fail, and are taken back ---- */
+/* ---- failing, dropping and taking back ---- */
 
 void xd_core_ban(struct xd_sched *s, unsigned depot)
 {
@@ -162,8 +160,9 @@ static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
            (is_in_vain && XD_DEFENDS("in-vain"));
 }
 
-/* The last attempt with the only holder of a byte; XD_NEVER if there are others
- * that could deliver all it holds, or its bytes would not be trusted. */
+/* Returns when the last attempt with the only holder of a byte may be made.
+ * XD_NEVER: other depots could deliver all that it holds, or its bytes would
+ * not be trusted. */
 static xd_usec last_attempt(const struct xd_sched *s, unsigned depot)
 {
     if (s->size_is_unknown || !xd_holders_is_needed(&s->book, depot))
@@ -171,16 +170,17 @@ static xd_usec last_attempt(const struct xd_sched *s, unsigned depot)
     return s->last_byte_at + s->book.o.patience;
 }
 
-/* One more request in vain was counted: drop the depot or let it rest. */
+/* Backs the depot off or drops it, after a failure was counted.  `has_waited`:
+ * for an answer, for as long as the user's patience. */
 static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
-                          xd_usec retry_at)
+                          xd_usec retry_at, bool has_waited)
 {
     const struct xd_holder *d = &s->book.depots[depot];
     xd_usec until = now + pause_of(d), last = XD_NEVER;
 
     if (d->failures >= FEW_FAILURES)
         xd_tiers_set_aside(s, depot);
-    if (is_used_up(s, d)) {
+    if (is_used_up(s, d) || has_waited) {
         last = last_attempt(s, depot);
         if (last == XD_NEVER || last <= now) {
             xd_core_drop(s, depot);
@@ -195,13 +195,12 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
         rest(s, depot, until);
 }
 
-/* A request that had to connect waits for two latencies, and for three with
- * TLS; a wait that is too long for them tells that the depot is another than it
- * was. */
+/* A request that has to connect takes two round trips, with TLS three.  A
+ * longer wait means that the depot has changed. */
 #define MOST_LATENCIES 3
 
-/* How many fetches receive bytes, or where each new one has its own connection
- * how many connections do. */
+/* Returns how many fetches receive bytes; if new fetches have their own
+ * connections, how many connections do. */
 static unsigned count_flowing(const struct xd_holder *d)
 {
     return d->spreads ? d->flowing - d->sharing + (d->sharing > 0) : d->flowing;
@@ -229,8 +228,8 @@ bool xd_core_is_at_ceiling(const struct xd_holder *d, bool spreads)
            d->running >= d->ceiling;
 }
 
-/* When it refused one more it served this request, which was not answered yet,
- * beside those that flowed then. */
+/* Returns whether this request was accepted beside those that were delivering
+ * bytes when the depot refused one more. */
 static bool is_served_too(const struct xd_holder *d,
                           const struct xd_fetch_state *f)
 {
@@ -273,8 +272,8 @@ void xd_core_has_delivered(struct xd_sched *s, unsigned depot, xd_usec now)
     xd_core_place(s, depot);
 }
 
-/* A depot that has never served two requests at a time, and refuses the second,
- * may ban a client for it. */
+/* A depot that has never served two requests at a time and refuses the second
+ * one may ban clients for it. */
 static bool is_second_too_many(const struct xd_holder *d,
                                const struct xd_fetch_state *f,
                                const struct xd_sched_event *ev)
@@ -282,13 +281,13 @@ static bool is_second_too_many(const struct xd_holder *d,
     return d->most_flowing <= 1 && f->is_beside && !ev->is_unanswered;
 }
 
-/* A request that lasted longer than another by more than this part of that was
- * served until the other came. */
+/* If a request lasted longer than another by more than 1/4, it was being served
+ * until the other one came. */
 #define SERVED_PARTS 4
 
-/* As many requests at a time as it has served.  Of those that it refused all, and
- * bans its client for, the third was one too many if the first was served until
- * then; else the second was. */
+/* Returns how many requests the depot has served at a time.  If it refused all
+ * and banned the client, either the second or the third was too many: the
+ * third, if the first was served until it came. */
 static unsigned served_at_a_time(const struct xd_holder *d)
 {
     xd_usec least = d->refused_least + d->refused_least / SERVED_PARTS;
@@ -297,8 +296,8 @@ static unsigned served_at_a_time(const struct xd_holder *d)
     return d->most_flowing > n ? d->most_flowing : n;
 }
 
-/* After so long a request was refused that had begun before the first of them
- * was. */
+/* Notes that a request was refused `after` this time.  Requests that began
+ * before the first refusal belong to the same event. */
 static void note_refusal(const struct xd_sched *s, struct xd_holder *d,
                          const struct xd_fetch_state *f, xd_usec after)
 {
@@ -317,8 +316,9 @@ static void note_refusal(const struct xd_sched *s, struct xd_holder *d,
         d->ceiling = served_at_a_time(d);
 }
 
-/* A depot that serves others, and not one more.  When it hung up on all of them
- * for that, it has failed as well; their first tells how many were too many. */
+/* Returns whether the depot serves its other requests and only refuses more.
+ * If it closed all connections, this is also a failure, but it shows how many
+ * were too many. */
 static bool is_ceiling(const struct xd_sched *s, const struct xd_fetch_state *f,
                        const struct xd_sched_event *ev)
 {
@@ -333,22 +333,49 @@ static bool is_ceiling(const struct xd_sched *s, const struct xd_fetch_state *f,
     return d->flowing > 0;
 }
 
-/* Fetches that had begun before the last failure broke off with it, so that a
- * depot with many lanes is not given up sooner than one with few. */
+/* Returns whether the request has waited for its first byte as long as the user
+ * allows. */
+static bool has_waited(const struct xd_sched *s, const struct xd_fetch_state *f,
+                       const struct xd_sched_event *ev)
+{
+    return ev->is_unanswered && f->got == f->range.begin &&
+           s->book.o.patience > 0 &&
+           ev->now >= f->began_at + s->book.o.patience;
+}
+
+/* Fetches that began before the last failure broke off with it.  They do not
+ * count again, so that a depot with many lanes is not given up sooner. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
 
-    if (d->state == XD_HOLDER_DROPPED || is_ceiling(s, f, ev))
+    if (d->state == XD_HOLDER_DROPPED)
         return;
+    if (is_ceiling(s, f, ev)) {
+        if (ev->retry_at > ev->now)
+            rest(s, f->depot, ev->retry_at);
+        return;
+    }
     if (f->number >= d->forgiven_to) {
         d->failures++;
         d->forgiven_to = s->n_begun;
-        pause_or_drop(s, f->depot, ev->now, ev->retry_at);
+        pause_or_drop(s, f->depot, ev->now, ev->retry_at, has_waited(s, f, ev));
     } else if (ev->retry_at > ev->now) {
         rest(s, f->depot, ev->retry_at);
     }
+}
+
+void xd_core_governed(struct xd_sched *s, const struct xd_sched_event *ev)
+{
+    struct xd_holder *d = &s->book.depots[ev->depot];
+
+    d->governed = ev->max_lanes;
+    d->is_spared = ev->is_sparing;
+    if (d->state != XD_HOLDER_DROPPED && ev->retry_at > ev->now)
+        rest(s, ev->depot, ev->retry_at);
+    else
+        XD_NOTIFY(s, readiness, ev->depot);
 }
 
 void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now)
@@ -359,7 +386,7 @@ void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now)
         s->last_byte_at = now;
     d->failures++;
     d->forgiven_to = s->n_begun;
-    pause_or_drop(s, depot, now, 0);
+    pause_or_drop(s, depot, now, 0, false);
 }
 
 void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
@@ -373,8 +400,8 @@ void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
         xd_core_failed(s, f, ev);
 }
 
-/* The requests of a depot that never answers may all be canceled, as others are
- * faster, before that is a failure. */
+/* If other depots are faster, all requests of a depot that never answers may be
+ * canceled before they fail. */
 void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now)
 {
@@ -384,7 +411,7 @@ void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
         return;
     d->preempted++;
     d->excused_to = s->n_begun;
-    pause_or_drop(s, f->depot, now, 0);
+    pause_or_drop(s, f->depot, now, 0, false);
 }
 
 static bool is_given_up(const struct xd_holder *d)
@@ -411,9 +438,9 @@ void xd_core_take_back(struct xd_sched *s, unsigned depot)
     xd_tiers_report(s);
 }
 
-/* Depots were given up since others held the same.  If these do not, or were
- * proved wrong, those that only failed are asked again: they may have been
- * silent since others filled their line. */
+/* Depots are given up when others have the same bytes.  If the others turn out
+ * not to have them, depots that only failed are asked again: they may have been
+ * silent because other depots filled the line. */
 void xd_core_reconsider(struct xd_sched *s, xd_usec now)
 {
     struct xd_book *b = &s->book;
@@ -429,12 +456,41 @@ void xd_core_reconsider(struct xd_sched *s, xd_usec now)
             xd_core_take_back(s, i);
 }
 
+/* Returns whether the depot delivers, or would probably deliver if it was
+ * asked. */
+static bool is_promising(const struct xd_holder *d, xd_usec silence,
+                         xd_usec now)
+{
+    if (d->failures + d->preempted > 0 || d->is_backing_off)
+        return false;
+    return d->state == XD_HOLDER_RESERVE ||
+           (d->has_delivered &&
+            (d->running == 0 || now < d->answered_at + silence));
+}
+
+bool xd_sched_is_only_holder(const struct xd_sched *s, unsigned depot)
+{
+    return xd_holders_is_needed(&s->book, depot);
+}
+
+bool xd_sched_is_last_hope(const struct xd_sched *s, unsigned depot,
+                           xd_usec silence, xd_usec now)
+{
+    const struct xd_book *b = &s->book;
+    unsigned i = xd_depot_set_next(&b->usable, 0);
+
+    while (i < b->n_depots &&
+           (i == depot || !is_promising(&b->depots[i], silence, now)))
+        i = xd_depot_set_next(&b->usable, i + 1);
+    return i == b->n_depots || xd_holders_is_needed(b, depot);
+}
+
 void xd_core_no_ranges(struct xd_sched *s, unsigned depot, bool is_last_resort)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
     d->is_last_resort = is_last_resort;
-    /* Without a known size every depot is asked for all of it anyway. */
+    /* If the size is unknown, every depot is asked for everything anyway. */
     d->no_ranges = !s->size_is_unknown;
     d->failures = d->preempted = 0;
     end_rest(s, depot);

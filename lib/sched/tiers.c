@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tiers: which of all depots that have a byte hold it, that is, are asked for it.
+ * Computes which of the depots that have a byte hold it, which means that they
+ * are asked for it.
  *
  *     A        |==0==|......|--1--|             what it has, and in which tier
  *     B        |--1--|--1---|--1--|--1--|
@@ -12,12 +13,12 @@
  *     covered[1]  |=======================|     what usable depots have in this
  *     covered[2]  |=============================|   tier or a lower one
  *
- * A depot that was set aside, as it fails or is silent, covers nothing: it holds
- * what it held, and so do others of higher tiers.
+ * A depot that was set aside, because it fails or is silent, covers nothing.
+ * It keeps what it holds, and depots in higher tiers hold these bytes as well.
  *
- * A byte that loses the last depot that covers it is taken out of all of
- * `covered`, and those that have it enter anew; so a change costs what it
- * changes, times the depots.
+ * When a byte loses the last depot that covers it, it is removed from all
+ * `covered`, and all depots that have it are entered again.  So the cost of a
+ * change is proportional to the changed ranges times the depots.
  */
 #include <xdownload/error.h>
 
@@ -32,7 +33,7 @@ static bool is_usable(const struct xd_sched *s, unsigned depot)
     return s->book.depots[depot].state != XD_HOLDER_DROPPED;
 }
 
-/* Whether what it holds excludes depots of higher tiers. */
+/* Returns whether its holdings exclude depots in higher tiers. */
 static bool covers(const struct xd_sched *s, unsigned depot)
 {
     return is_usable(s, depot) && !s->book.depots[depot].is_aside;
@@ -51,7 +52,7 @@ static int set_held(struct xd_sched *s, unsigned depot, struct xd_range r,
     return rc;
 }
 
-/* The first run within r that is in both. */
+/* Returns the first run inside r that is in both sets. */
 static struct xd_range next_in_both(const struct xd_rangeset *a,
                                     const struct xd_rangeset *b,
                                     struct xd_range r)
@@ -66,7 +67,8 @@ static struct xd_range next_in_both(const struct xd_rangeset *a,
     return run;
 }
 
-/* The depot does not hold what it has of r in tiers above that. */
+/* Removes from the depot's holdings what it has of r in higher tiers than
+ * `tier`. */
 static int give_way(struct xd_sched *s, unsigned depot, struct xd_range r,
                     unsigned tier)
 {
@@ -85,8 +87,8 @@ static int give_way(struct xd_sched *s, unsigned depot, struct xd_range r,
     return rc;
 }
 
-/* A depot that holds r in that tier covers it.  `is_anew`: none covered any of
- * it before, and lower tiers come first. */
+/* Marks r as covered in this tier.  `is_anew`: nothing of it was covered
+ * before, and lower tiers were entered first. */
 static int cover(struct xd_sched *s, struct xd_range r, unsigned tier,
                  bool is_anew)
 {
@@ -104,7 +106,7 @@ static int cover(struct xd_sched *s, struct xd_range r, unsigned tier,
     return rc;
 }
 
-/* A usable depot has all of r in that tier. */
+/* Adds r to the holdings of a usable depot that has all of it in this tier. */
 static int enter_run(struct xd_sched *s, unsigned depot, struct xd_range r,
                      unsigned tier, bool is_anew)
 {
@@ -124,7 +126,7 @@ static int enter_run(struct xd_sched *s, unsigned depot, struct xd_range r,
     return rc;
 }
 
-/* A usable depot may have become able to hold what it has of r. */
+/* Adds to the holdings of a usable depot what it has of r in this tier. */
 static int enter_tier(struct xd_sched *s, unsigned depot, struct xd_range r,
                       unsigned tier, bool is_anew)
 {
@@ -141,7 +143,7 @@ static int enter_tier(struct xd_sched *s, unsigned depot, struct xd_range r,
     return rc;
 }
 
-/* What the depot has of r counts, if it is usable. */
+/* Adds what a usable depot has of r, in all tiers. */
 static int enter(struct xd_sched *s, unsigned depot, struct xd_range r)
 {
     int rc = 0;
@@ -163,12 +165,12 @@ int xd_tiers_fill(struct xd_sched *s, struct xd_range r)
     return rc;
 }
 
-/* The first run within r that no depot covers. */
+/* Returns the first run inside r that no depot covers. */
 static struct xd_range next_uncovered(struct xd_sched *s, struct xd_range r)
 {
     const struct xd_book *b = &s->book;
 
-    /* Until none of them all holds the first byte. */
+    /* Repeat until no depot holds the first byte. */
     for (unsigned i = 0, n = 0; n < b->n_depots && !xd_range_is_empty(r);
          i = (i + 1) % b->n_depots, n++) {
         struct xd_range run = xd_rangeset_next(&b->depots[i].held, r);
@@ -185,7 +187,7 @@ static struct xd_range next_uncovered(struct xd_sched *s, struct xd_range r)
     return r;
 }
 
-/* A depot that held r has ceased to cover it. */
+/* Handles that a depot no longer covers r, which it held. */
 static int uncover(struct xd_sched *s, struct xd_range r)
 {
     struct xd_range gap;
@@ -217,7 +219,7 @@ static int leave(struct xd_sched *s, unsigned depot, struct xd_range r)
     return rc;
 }
 
-/* What was not said to be in a tier is in tier 0. */
+/* Ranges without a tier are in tier 0. */
 int xd_tiers_know(struct xd_sched *s, unsigned depot)
 {
     struct xd_holder *d = &s->book.depots[depot];
@@ -247,7 +249,7 @@ static int copy(struct xd_rangeset *to, const struct xd_rangeset *from)
     return rc;
 }
 
-/* All depots have been in tier 0. */
+/* Introduces tiers: until now all depots were in tier 0. */
 static int begin(struct xd_sched *s)
 {
     struct xd_book *b = &s->book;
@@ -372,9 +374,9 @@ void xd_tiers_report(struct xd_sched *s)
         xd_core_forget_searches(s);
 }
 
-/* A depot that is asked and has said nothing for so long may be dead.  One that
- * fills its cache says nothing of what others wait for; but it answers other
- * requests meanwhile. */
+/* A depot that was asked and is silent for this long may be dead.  A cache that
+ * waits for its origin may be silent on one request, but answers others
+ * meanwhile. */
 #define MUTE (2 * XD_SECOND)
 
 xd_usec xd_tiers_watch(struct xd_sched *s, xd_usec now)
@@ -383,13 +385,13 @@ xd_usec xd_tiers_watch(struct xd_sched *s, xd_usec now)
 
     for (unsigned i = 0; s->book.has_tiers && i < s->book.n_fetches; i++) {
         const struct xd_fetch_state *f = &s->fetches[i];
+        const struct xd_holder *d = &s->book.depots[f->depot];
         xd_usec at;
 
-        if (!f->is_live || s->book.depots[f->depot].is_aside)
+        if (!f->is_live || d->is_aside)
             continue;
-        at = MUTE + (f->began_at > s->book.depots[f->depot].answered_at
-                         ? f->began_at
-                         : s->book.depots[f->depot].answered_at);
+        at = MUTE + (d->asked_since > d->answered_at ? d->asked_since
+                                                     : d->answered_at);
         if (at <= now)
             xd_tiers_set_aside(s, f->depot);
         else if (at < wake_at)

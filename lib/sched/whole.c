@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of unknown size: one stream from start to end.
+ * The policy for a file of unknown size: one fetch from start to end.
  *
- * The stream's end shows which byte is the last, so nothing can be
- * divided; and two depots that name no size may hold different files, so
- * nothing that one delivered is kept when the next begins (sched.c forgets it).
+ * Only the end of the stream shows the size, so the file cannot be divided.
+ * Two depots that state no size may have different files, so sched.c discards
+ * what one delivered before another one begins.
  */
 #include "sched/policy.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What readers want: their windows, the most urgent first.
- */
+/* The windows of readers, most urgent first. */
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
@@ -9,8 +7,8 @@
 #include "sched/core.h"
 #include "sched/holders.h"
 
-/* Without readers all that is wanted is one window, now and for ever; with
- * readers the first begins where that does. */
+/* Without readers there is a single window: everything, without a deadline.
+ * Otherwise the first reader begins at the start. */
 int xd_core_make_window(struct xd_sched *s)
 {
     s->windows_capacity = 1;
@@ -26,7 +24,7 @@ int xd_core_make_window(struct xd_sched *s)
     return 0;
 }
 
-/* When the first byte that is missing in a window is needed. */
+/* Returns when the first missing byte of the window is needed. */
 static xd_usec needed_at(const struct xd_sched *s, const struct xd_window *w)
 {
     struct xd_range gap =
@@ -64,13 +62,13 @@ void xd_core_rank_windows(struct xd_sched *s)
         }
 }
 
-/* Whether a window still wants something that a fetch is to deliver. */
+/* Returns whether a window still wants bytes of the fetch. */
 static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
     struct xd_range rest = {f->got, f->range.end};
 
     if (xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, rest))
-        return true; /* it is done, or a loser */
+        return true; /* it is done or a loser */
     for (unsigned i = 0; i < s->book.n_windows; i++) {
         struct xd_range part = xd_core_clip(rest, s->book.windows[i].range);
 
@@ -80,7 +78,7 @@ static bool is_wanted(const struct xd_sched *s, const struct xd_fetch_state *f)
     return false;
 }
 
-/* As far as windows that touch hold the bytes from `byte` on. */
+/* Returns how far adjacent windows contain the bytes, starting at `byte`. */
 static uint64_t wanted_to(const struct xd_book *b, uint64_t byte)
 {
     uint64_t from;
@@ -95,8 +93,8 @@ static uint64_t wanted_to(const struct xd_book *b, uint64_t byte)
     return byte;
 }
 
-/* Whether a fetch without ranges comes to a window, or is there, by going
- * on. */
+/* Returns true if a fetch without ranges is inside the window, or will reach it
+ * when it continues. */
 static bool leads_to(const struct xd_sched *s, const struct xd_fetch_state *f,
                      struct xd_range window)
 {
@@ -105,7 +103,9 @@ static bool leads_to(const struct xd_sched *s, const struct xd_fetch_state *f,
             (s->book.o.runs_on && window.begin < f->range.end));
 }
 
-/* The most urgent window in which its depot has something to deliver. */
+/* Returns the most urgent window in which the depot of the fetch has work.  It
+ * considers only windows that the fetch will reach if `led_to` is true, and
+ * only the others if not. */
 static const struct xd_window *first_work(const struct xd_sched *s,
                                           const struct xd_fetch_state *f,
                                           bool led_to)
@@ -128,10 +128,10 @@ static const struct xd_window *first_work(const struct xd_sched *s,
     return first;
 }
 
-/* The engine holds a fetch without ranges back where no window is.  It may wait
- * there, but not while its depot has something to deliver elsewhere; nor may a
- * reader there keep one that waits elsewhere from all, when the request has
- * delivered what makes it worth its beginning. */
+/* The engine pauses a fetch without ranges where no window is.  It may wait
+ * there, but not while its depot has work elsewhere.  And once it has delivered
+ * enough to be worth its start, a reader here must not block a more urgent one
+ * elsewhere. */
 static bool keeps_others_waiting(const struct xd_sched *s,
                                  const struct xd_fetch_state *f)
 {
@@ -139,22 +139,23 @@ static bool keeps_others_waiting(const struct xd_sched *s,
     const struct xd_window *elsewhere = first_work(s, f, false);
 
     if (f->got == f->range.end || !elsewhere)
-        return false; /* the first ends by itself */
+        /* a fetch that has delivered everything ends by itself */
+        return false;
     if (!here)
         return true;
     return elsewhere->bytes_per_s > 0 && is_before(s, elsewhere, here) &&
            f->got - f->range.begin >= xd_range_length(elsewhere->range) / 2;
 }
 
-/* Whether depots that have proved themselves hold all that a stopgap is still
- * to deliver. */
+/* Returns whether proven depots hold everything that a stopgap has not
+ * delivered. */
 static bool gives_way(const struct xd_sched *s, const struct xd_fetch_state *f)
 {
     return f->is_stopgap && f->got < f->range.end &&
            xd_holders_work(&s->book, f->depot, f->got) >= f->range.end;
 }
 
-/* To fetch the last quarter costs less than a new request elsewhere. */
+/* The last quarter costs less than a new request elsewhere. */
 static bool is_nearly_done(const struct xd_fetch_state *f)
 {
     return f->range.end - f->got <= xd_range_length(f->range) / 4;
@@ -165,8 +166,9 @@ static bool is_outside(const struct xd_sched *s, const struct xd_fetch_state *f)
     return !is_nearly_done(f) && !is_wanted(s, f);
 }
 
-/* A window has moved.  What others deliver before it moves again makes no fetch
- * unwanted: the window may come to the rest of it. */
+/* Marks the fetches outside of all windows, after one has moved.  Bytes that
+ * others deliver before the next move do not make a fetch unwanted, because a
+ * window may still reach its rest. */
 static void find_outside(struct xd_sched *s)
 {
     for (unsigned i = 0; i < s->book.n_fetches; i++) {

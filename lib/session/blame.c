@@ -55,7 +55,7 @@ static bool delivered_part(const struct xd_suspicion *s, unsigned depot)
     return !xd_range_is_empty(xd_runs_next_of(&s->origins, depot, s->range));
 }
 
-/* Of what the depot delivered, how much lies in pieces that are right. */
+/* Returns how many bytes of verified pieces the depot delivered. */
 static uint64_t proved_bytes(const struct xd_blame *b, unsigned depot)
 {
     const struct xd_pieces *p = b->pieces;
@@ -82,7 +82,7 @@ static struct xd_range depot_range(unsigned depot)
     return (struct xd_range){depot, (uint64_t)depot + 1};
 }
 
-/* For how many pieces the depot is asked alone. */
+/* Returns the number of pieces for which only this depot is asked. */
 static unsigned count_asked(const struct xd_blame *b, unsigned depot)
 {
     unsigned n = 0;
@@ -92,10 +92,11 @@ static unsigned count_asked(const struct xd_blame *b, unsigned depot)
     return n;
 }
 
-/* The depot that is asked next, alone: the one with the most verified bytes,
- * for that one is honest and fast.  Where none has any, the one that delivered
- * most is fast at least, unless other pieces share it, and one that had no part
- * in the wrong copy is rather honest. */
+/* Chooses the next depot to ask alone: the one with the most verified bytes,
+ * because it is honest and fast.  Among equals, it chooses the depot that
+ * delivered the most bytes.  The bytes of a depot count double if it delivered
+ * no part of the wrong copy, and less if it is already asked alone for other
+ * pieces. */
 static bool choose(const struct xd_blame *b, struct xd_suspicion *s,
                    size_t n_depots)
 {
@@ -126,7 +127,7 @@ static bool choose(const struct xd_blame *b, struct xd_suspicion *s,
 
 /* ---- events ---- */
 
-/* Whether all of the piece is of one depot, the first. */
+/* Returns whether one depot delivered the whole piece. */
 static bool is_of_one(const struct xd_runs *origins, struct xd_range piece,
                       unsigned *out_depot)
 {
@@ -148,9 +149,16 @@ bool xd_blame_needs_bytes(const struct xd_blame *b, size_t piece, bool is_right)
 int xd_blame_wrong(struct xd_blame *b, size_t piece)
 {
     struct xd_suspicion *s = find(b, piece);
+    unsigned depot;
 
+    /* Several depots delivered the piece if none was asked alone, or if a
+     * banned depot was pardoned meanwhile, which restores its bytes. */
     if (s) {
-        s->step = XD_SUSPICION_REFUTED;
+        s->step = s->alone != XD_HELD &&
+                          is_of_one(&b->ledger->origins, s->range, &depot) &&
+                          depot == s->alone
+                      ? XD_SUSPICION_REFUTED
+                      : XD_SUSPICION_ASK;
         return 0;
     }
     s = xd_alloc(1, sizeof *s);
@@ -177,6 +185,40 @@ void xd_blame_right(struct xd_blame *b, size_t piece)
         s->step = XD_SUSPICION_RIGHT;
 }
 
+bool xd_blame_to_combine(const struct xd_blame *b,
+                         const struct xd_suspicion **out)
+{
+    for (*out = b->list; *out; *out = (*out)->next)
+        if ((*out)->step == XD_SUSPICION_COMBINE)
+            return true;
+    return false;
+}
+
+void xd_blame_in_vain(struct xd_blame *b, size_t piece, unsigned n_combined,
+                      bool has_more)
+{
+    struct xd_suspicion *s = find(b, piece);
+
+    if (!s)
+        return;
+    s->step = XD_SUSPICION_IN_VAIN;
+    s->n_combined = n_combined;
+    s->has_more = has_more;
+}
+
+void xd_blame_refetch(struct xd_blame *b, size_t piece)
+{
+    struct xd_suspicion *s = find(b, piece);
+
+    if (s)
+        s->step = XD_SUSPICION_ASKED;
+}
+
+bool xd_blame_keeps_out(const struct xd_suspicion *s, unsigned depot)
+{
+    return s->alone != depot && s->alone != XD_HELD;
+}
+
 /* ---- actions ---- */
 
 static struct xd_blame_action act(struct xd_suspicion *s,
@@ -199,17 +241,45 @@ static struct xd_blame_action last_act(struct xd_blame *b,
     return a;
 }
 
+static bool has_some(const struct xd_blame *b, struct xd_range range,
+                     size_t n_depots)
+{
+    for (unsigned i = 0; i < n_depots; i++)
+        if (b->look(b->world, i, range).has_some)
+            return true;
+    return false;
+}
+
+/* No single depot is left that has the whole piece, but depots with parts of it
+ * may have right bytes.  If all of the piece is stored, combinations of copies
+ * are tried.  Otherwise it is fetched once more from all depots. */
+static struct xd_blame_action ask_all(const struct xd_blame *b,
+                                      struct xd_suspicion *s, size_t n_depots)
+{
+    const bool was_asked = s->alone == XD_HELD;
+
+    if (xd_ledger_has(b->ledger, XD_BYTES_STORED, s->range)) {
+        s->step = XD_SUSPICION_COMBINE;
+        s->alone = XD_HELD;
+        return (struct xd_blame_action){.kind = XD_BLAME_NOTHING};
+    }
+    if (was_asked || !has_some(b, s->range, n_depots))
+        return act(s, XD_BLAME_GIVE_UP, XD_SUSPICION_ASKED);
+    s->alone = XD_HELD;
+    return act(s, XD_BLAME_RELEASE, XD_SUSPICION_ASKED);
+}
+
 static struct xd_blame_action ask(const struct xd_blame *b,
                                   struct xd_suspicion *s, size_t n_depots)
 {
     if (!choose(b, s, n_depots))
-        return act(s, XD_BLAME_GIVE_UP, XD_SUSPICION_ASKED);
+        return ask_all(b, s, n_depots);
     if (xd_rangeset_add(&s->asked, depot_range(s->alone)) < 0)
         return act(s, XD_BLAME_NO_MEMORY, XD_SUSPICION_ASKED);
     return act(s, XD_BLAME_ASK, XD_SUSPICION_ASKED);
 }
 
-/* Those whose bytes were wrong, one after the other. */
+/* Bans the depots with wrong bytes, one per call. */
 static struct xd_blame_action ban_or_release(struct xd_blame *b,
                                              struct xd_suspicion *s)
 {
@@ -218,11 +288,12 @@ static struct xd_blame_action ban_or_release(struct xd_blame *b,
 
     while (run = xd_runs_next_depot(&s->origins, rest, &depot),
            !xd_range_is_empty(run)) {
-        rest.begin = s->judged = run.end;
-        if (depot != XD_HELD &&
-            !xd_range_is_empty(xd_rangeset_next(&s->differs, run)))
+        const struct xd_range wrong = xd_rangeset_next(&s->differs, run);
+
+        rest.begin = s->judged = xd_range_is_empty(wrong) ? run.end : wrong.end;
+        if (depot != XD_HELD && !xd_range_is_empty(wrong))
             return (struct xd_blame_action){
-                .kind = XD_BLAME_BAN, .depot = depot, .range = run};
+                .kind = XD_BLAME_BAN, .depot = depot, .range = wrong};
     }
     return last_act(b, s, XD_BLAME_RELEASE);
 }
@@ -232,7 +303,8 @@ static struct xd_blame_action advance(struct xd_blame *b,
 {
     switch (s->step) {
     case XD_SUSPICION_ONE:
-        if (s->alone == XD_HELD) /* which depot that was is not known */
+        /* an earlier run received the bytes from an unknown depot */
+        if (s->alone == XD_HELD)
             return last_act(b, s, XD_BLAME_DISCARD);
         return act(s, XD_BLAME_DISCARD, XD_SUSPICION_ONE_BAN);
     case XD_SUSPICION_ONE_BAN:
@@ -248,14 +320,18 @@ static struct xd_blame_action advance(struct xd_blame *b,
         return act(s, XD_BLAME_COMPARE, XD_SUSPICION_COMPARED);
     case XD_SUSPICION_COMPARED:
         return ban_or_release(b, s);
+    case XD_SUSPICION_IN_VAIN:
+        return act(s, XD_BLAME_GIVE_UP, XD_SUSPICION_ASKED);
     case XD_SUSPICION_ASKED:
+    case XD_SUSPICION_COMBINE:
         break;
     }
     return (struct xd_blame_action){.kind = XD_BLAME_NOTHING};
 }
 
-/* A depot that is known to lie by now had a part in it: that explains it, and
- * any other may deliver it. */
+/* Returns whether a depot that delivered part of the piece has been banned
+ * meanwhile.  That explains the wrong piece, so any other depot may deliver
+ * it. */
 static bool is_explained(const struct xd_blame *b, const struct xd_suspicion *s,
                          size_t n_depots)
 {
@@ -267,11 +343,16 @@ static bool is_explained(const struct xd_blame *b, const struct xd_suspicion *s,
 
 struct xd_blame_action xd_blame_next(struct xd_blame *b, size_t n_depots)
 {
+    for (struct xd_suspicion *s = b->list, *next; s; s = next) {
+        struct xd_blame_action a;
+
+        next = s->next;
+        a = advance(b, s, n_depots);
+        if (a.kind != XD_BLAME_NOTHING)
+            return a;
+    }
     for (struct xd_suspicion *s = b->list; s; s = s->next)
-        if (s->step != XD_SUSPICION_ASKED)
-            return advance(b, s, n_depots);
-    for (struct xd_suspicion *s = b->list; s; s = s->next)
-        if (is_explained(b, s, n_depots))
+        if (s->step == XD_SUSPICION_ASKED && is_explained(b, s, n_depots))
             return last_act(b, s, XD_BLAME_RELEASE);
     return (struct xd_blame_action){.kind = XD_BLAME_NOTHING};
 }
@@ -291,8 +372,9 @@ struct xd_blame_action xd_blame_ask_another(struct xd_blame *b, uint64_t byte,
     return a;
 }
 
-/* One copy may be outdated.  A depot of which so many are wrong, and more than
- * half of what it sent, is bad. */
+/* A single wrong copy may just be outdated.  A depot is bad only if it sent
+ * more wrong copies than this, and if more than half of its copies were
+ * wrong. */
 #define MOST_WRONG_COPIES 3
 
 bool xd_blame_spares(unsigned n_wrong, uint64_t n_delivered)
@@ -300,14 +382,14 @@ bool xd_blame_spares(unsigned n_wrong, uint64_t n_delivered)
     return n_wrong <= MOST_WRONG_COPIES || 2 * (uint64_t)n_wrong <= n_delivered;
 }
 
-/* ---- what a ban takes back ---- */
+/* ---- consequences of a ban ---- */
 
 bool xd_blame_doubts_held(const struct xd_blame *b)
 {
     return !xd_pieces_cover(b->pieces, *b->wanted);
 }
 
-/* The part of `run` before the first edge of a piece. */
+/* Returns the part of `run` before the first boundary of a piece in it. */
 static struct xd_range clip_to_piece(const struct xd_pieces *p, size_t piece,
                                      struct xd_range run)
 {

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A piece is wrong: which depot delivered the wrong bytes?
+ * Finds the depot that delivered the wrong bytes of a piece.
  *
- * When all of it came from one depot, that one did.  Else the piece is fetched
- * again from one depot alone, the one with the most verified bytes first, then
- * from the next, until it is right; what differs in the first copy names the
- * depot that delivered it.  A bad depot is not used again in this run, and what
- * else it delivered and nothing has proved is fetched again, from any other: it
- * explains other pieces that it had a part in.
+ * If the whole piece came from one depot, that depot is bad.  Otherwise the
+ * piece is fetched again from a single depot, first the one with the most
+ * verified bytes, then the next, until it is right.  Comparing it with the
+ * first copy shows which depots delivered wrong bytes.
+ *
+ * A bad depot is banned.  Its bytes that are not verified are fetched again
+ * from other depots.  This also settles other pieces that have bytes from it.
  *
  *     wrong, of one depot ---> DISCARD, BAN
  *     wrong, of several -----> COPY, ASK one alone
  *         then wrong again --> BAN that one, ASK the next
  *         then right --------> COMPARE, BAN those that differ, RELEASE
  *         one of them banned > RELEASE
+ *         none has all of it > RELEASE if some of it is missing.  Then the user
+ *                              tries combinations of copies (combinations.h):
+ *                              the right one is written, and counts as right
  *
- * Pure: decides only.  The keeper of the engine and the simulator hash and read
- * pieces, report what they find, and carry out the actions one after the other
+ * Pure: only decides.  The engine's keeper and the simulator hash and read
+ * pieces, report the results, and carry out the actions one after the other
  * until there is NOTHING to do.
  */
 #ifndef XD_SESSION_BLAME_H
@@ -26,14 +30,16 @@
 #include "session/pieces.h"
 
 enum xd_suspicion_step {
-    XD_SUSPICION_ONE,      /* one depot delivered all of the piece */
-    XD_SUSPICION_ONE_BAN,  /* likewise; it was discarded */
-    XD_SUSPICION_COPY,     /* several did */
-    XD_SUSPICION_REFUTED,  /* what `alone` delivered is wrong as well */
-    XD_SUSPICION_ASK,      /* the next depot is to be asked */
-    XD_SUSPICION_ASKED,    /* `alone` is: nothing is to be done */
-    XD_SUSPICION_RIGHT,    /* what `alone` delivered is right */
-    XD_SUSPICION_COMPARED, /* likewise, and `differs` is known */
+    XD_SUSPICION_ONE,      /* one depot delivered the whole piece */
+    XD_SUSPICION_ONE_BAN,  /* like ONE, and the piece was discarded */
+    XD_SUSPICION_COPY,     /* several depots delivered the piece */
+    XD_SUSPICION_REFUTED,  /* the bytes from `alone` are wrong too */
+    XD_SUSPICION_ASK,      /* choose the next depot to ask */
+    XD_SUSPICION_ASKED,    /* `alone` has been asked: nothing to do */
+    XD_SUSPICION_COMBINE,  /* try combinations of copies */
+    XD_SUSPICION_IN_VAIN,  /* no combination is right */
+    XD_SUSPICION_RIGHT,    /* the bytes from `alone` are right */
+    XD_SUSPICION_COMPARED, /* like RIGHT, and `differs` is set */
 };
 
 /* A piece that was wrong. */
@@ -42,28 +48,32 @@ struct xd_suspicion {
     enum xd_suspicion_step step;
     size_t piece;
     struct xd_range range;
-    struct xd_runs origins;   /* of the first, wrong copy */
-    struct xd_rangeset asked; /* the depots that were, by number */
-    unsigned alone;           /* the one that is asked now */
-    uint64_t judged;          /* COMPARED: all before it */
+    struct xd_runs origins;   /* depots of the first, wrong copy */
+    struct xd_rangeset asked; /* numbers of the depots asked so far */
+    unsigned alone;      /* the depot being asked; XD_HELD: all depots are */
+    uint64_t judged;     /* COMPARED: everything before it is settled */
+    unsigned n_combined; /* IN_VAIN: number of wrong combinations */
+    bool has_more;       /* IN_VAIN: some combinations were not tried */
 
-    /* Its user's, filled for COPY and COMPARE. */
-    unsigned char *copy;        /* the first, wrong one, or NULL */
-    struct xd_rangeset differs; /* its bytes that were wrong */
+    /* Owned by the caller, which fills them in for COPY and COMPARE. */
+    unsigned char *copy;        /* the first copy, which was wrong, or NULL */
+    struct xd_rangeset differs; /* its wrong bytes */
 };
 
-/* What is true of a depot now. */
+/* The current state of a depot. */
 struct xd_blame_depot {
     bool is_banned;
-    bool has_range; /* and may be asked for it */
-    uint64_t bytes; /* that it has delivered in all */
+    bool has_range; /* has the whole range and may be asked for it */
+    bool has_some;  /* has part of the range, or parity for it, or could have it
+                       after a pardon */
+    uint64_t bytes; /* bytes delivered in total */
 };
 
 struct xd_blame {
-    /* Set by its user. */
+    /* Set by the caller. */
     const struct xd_ledger *ledger;
     const struct xd_pieces *pieces;
-    const struct xd_range *wanted; /* of the file */
+    const struct xd_range *wanted; /* bytes of the file that are wanted */
     const void *world;
     struct xd_blame_depot (*look)(const void *world, unsigned depot,
                                   struct xd_range range);
@@ -73,13 +83,14 @@ struct xd_blame {
 
 enum xd_blame_action_kind {
     XD_BLAME_NOTHING,
-    XD_BLAME_COPY,    /* keep the bytes of `suspicion` that were hashed */
-    XD_BLAME_DISCARD, /* `range` */
-    XD_BLAME_BAN,     /* `depot`: it sent wrong bytes within `range` */
-    XD_BLAME_ASK,     /* discard `range`; only `depot` may be asked for it */
-    XD_BLAME_COMPARE, /* those that were hashed with the copy of them */
-    XD_BLAME_RELEASE, /* every depot may be asked for `range` again */
-    XD_BLAME_GIVE_UP, /* no depot is left that might have `range` as it is */
+    XD_BLAME_COPY,    /* keep the hashed bytes in suspicion->copy */
+    XD_BLAME_DISCARD, /* discard `range` */
+    XD_BLAME_BAN,     /* ban `depot`, which sent wrong bytes within `range` */
+    XD_BLAME_ASK,     /* discard `range` and ask only `depot` for it */
+    XD_BLAME_COMPARE, /* compare the bytes that were hashed with the copy */
+    XD_BLAME_RELEASE, /* let every depot be asked for `range` again */
+    /* no depot is left that might have the right bytes of `range` */
+    XD_BLAME_GIVE_UP,
     XD_BLAME_NO_MEMORY
 };
 
@@ -87,45 +98,66 @@ struct xd_blame_action {
     enum xd_blame_action_kind kind;
     unsigned depot;
     struct xd_range range;
-    struct xd_suspicion *suspicion; /* until the next call */
+    struct xd_suspicion *suspicion; /* valid until the next call */
 };
 
 void xd_blame_fini(struct xd_blame *b);
 
-/* All of a piece is stored, and does not match its hash.  Errors: NOMEM. */
+/* Reports that a piece that is completely stored does not match its hash.
+ * Errors: NOMEM. */
 int xd_blame_wrong(struct xd_blame *b, size_t piece);
 
-/* It matches, perhaps after it did not. */
+/* Reports that a piece matches, possibly after it was wrong. */
 void xd_blame_right(struct xd_blame *b, size_t piece);
 
-/* Whether a depot of many files is asked for others still, once so many of its
- * copies were wrong, and so many requests were right. */
+/* Returns whether combinations of copies of a piece must be tried.  All bytes
+ * of that piece are stored.  *out is the suspicion, which is valid until
+ * right(), in_vain() or refetch() is called for its piece. */
+bool xd_blame_to_combine(const struct xd_blame *b,
+                         const struct xd_suspicion **out);
+
+/* in_vain() reports that all `n_combined` combinations that were tried are
+ * wrong.  `has_more` means that other combinations were not tried.  refetch()
+ * reports that part of the piece is missing again, so all depots are asked for
+ * it. */
+void xd_blame_in_vain(struct xd_blame *b, size_t piece, unsigned n_combined,
+                      bool has_more);
+void xd_blame_refetch(struct xd_blame *b, size_t piece);
+
+/* Returns true if the depot must not be asked for the range of `s`, because
+ * another depot is asked alone. */
+bool xd_blame_keeps_out(const struct xd_suspicion *s, unsigned depot);
+
+/* Returns true if a depot with many files may still be asked for other files,
+ * after it has completed `n_delivered` requests and `n_wrong` copies were
+ * wrong. */
 bool xd_blame_spares(unsigned n_wrong, uint64_t n_delivered);
 
-/* What is to be done now; again when that is done.  Depots have numbers below
- * `n_depots`. */
+/* Returns what to do next.  Call again when that is done.  Depot numbers run
+ * from 0 to n_depots - 1. */
 struct xd_blame_action xd_blame_next(struct xd_blame *b, size_t n_depots);
 
-/* No depot can be asked for `byte`: if that is because one alone was asked, the
- * next is.  Else NOTHING. */
+/* Call when no depot can be asked for `byte`.  If the reason is that one depot
+ * was asked alone, chooses the next one.  Otherwise returns NOTHING. */
 struct xd_blame_action xd_blame_ask_another(struct xd_blame *b, uint64_t byte,
                                             size_t n_depots);
 
-/* Whether COPY or COMPARE follows if `piece`, all of which is stored, is right,
- * or is not. */
+/* Returns true if the action COPY (for a wrong piece) or COMPARE (for a right
+ * one) will follow and needs the bytes of `piece`, which is stored. */
 bool xd_blame_needs_bytes(const struct xd_blame *b, size_t piece,
                           bool is_right);
 
-/* Whether `piece` was wrong, and the bad depot is not known yet. */
+/* Returns whether `piece` was wrong and the bad depot is not known yet. */
 bool xd_blame_suspects(const struct xd_blame *b, size_t piece);
 
-/* Whether bytes of an earlier run may be wrong though no piece is: no piece
- * covers some, and any depot may have delivered them. */
+/* Returns true if bytes of an earlier run may be wrong although all pieces are
+ * right, because some bytes are in no piece.  It is unknown which depot sent
+ * them. */
 bool xd_blame_doubts_held(const struct xd_blame *b);
 
-/* The first bytes inside `within` that count no longer once `depot` is banned:
- * it delivered them, or may have, and no piece has proved them.  Empty at
- * within.end: none. */
+/* Returns the first bytes within `within` that are not trusted any more once
+ * `depot` is banned: no piece verifies them, and it delivered them or may have
+ * done so.  Empty at within.end if there are none. */
 struct xd_range xd_blame_next_unproved(const struct xd_blame *b, unsigned depot,
                                        struct xd_range within);
 

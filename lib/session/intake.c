@@ -3,14 +3,14 @@
 
 #include "base/check.h"
 
-/* What the buffers of all requests may come to, and the least of one. */
+/* Maximum size of all buffers together, and minimum size of one. */
 #define ALL_BYTES ((size_t)16 << 20)
 #define LEAST_BYTES ((size_t)64 * 1024)
 
-/* A slow depot's bytes count, and are safe, within half a second. */
+/* Maximum delay before bytes of a slow depot are written and counted. */
 #define FLUSH_AFTER (XD_SECOND / 2)
 
-/* Each report may cost a decision. */
+/* Pause between two reports, because each may cost a scheduling decision. */
 #define REPORT_EVERY (20 * XD_MS)
 
 size_t xd_intake_buffer(size_t n_requests)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/lookahead.h"
 
-/* Up to 260 KB at the head, and an index of some hundred KB at the tail. */
+/* Length of the head and of the tail.  Players read up to 260 KB at the head,
+ * and an index of some hundred KB at the tail. */
 #define HEAD_BYTES ((uint64_t)256 << 10)
 #define TAIL_BYTES ((uint64_t)1 << 20)
 

@@ -9,7 +9,7 @@
 int xd_pieces_cut(struct xd_pieces *p, uint64_t piece_bytes, uint64_t size,
                   struct xd_range wanted)
 {
-    uint64_t last = wanted.end / piece_bytes; /* not included */
+    uint64_t last = wanted.end / piece_bytes; /* exclusive */
 
     if (wanted.end == size)
         last = size / piece_bytes + (size % piece_bytes > 0);

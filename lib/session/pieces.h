@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of a file that have a hash each.
+ * Pieces of a file, each with a hash.
  *
  *     wanted      |=====================================)
  *     pieces   |--x--|--0--|--1--|--2--|      |--3--|
  *
- * They do not overlap and need not cover the file.  A piece that reaches out
- * of what is wanted (x) is none, for it cannot be hashed.
+ * Pieces do not overlap and need not cover the file.  A piece that is only
+ * partly wanted (x) is not used, because it cannot be hashed.
  *
- * Pure: the engine and the simulator both use them; engine/trust/pieces.h takes
- * them from a manifest.
+ * Pure: used by the engine and the simulator; engine/trust/pieces.h reads them
+ * from a manifest.
  */
 #ifndef XD_SESSION_PIECES_H
 #define XD_SESSION_PIECES_H
@@ -23,59 +23,61 @@ struct xd_ledger;
 struct xd_manifest;
 
 enum xd_piece_state {
-    XD_PIECE_OPEN,   /* some of it is not here */
-    XD_PIECE_QUEUED, /* all of it is here, and waits to be hashed */
-    XD_PIECE_HASHED, /* it is read now, without the lock */
+    XD_PIECE_OPEN,   /* incomplete */
+    XD_PIECE_QUEUED, /* complete, waiting to be hashed */
+    XD_PIECE_HASHED, /* being hashed, without the lock */
     XD_PIECE_GOOD
 };
 
 #define XD_NO_PIECE SIZE_MAX
 
 struct xd_pieces {
-    /* Constant after init(). */
-    uint64_t piece_bytes;    /* 0: each has a range of its own: */
-    struct xd_range *ranges; /* ascending */
+    /* constant after init() */
+    uint64_t piece_bytes;    /* 0: `ranges` is used instead */
+    struct xd_range *ranges; /* in ascending order */
     uint64_t size;           /* of the file */
-    size_t first;            /* number in the file of piece 0 */
+    size_t first;            /* number of piece 0 within the file */
     size_t n;
 
-    /* Likewise, and its user's: where their hashes are. */
+    /* Set by the caller, constant: the source of the hashes. */
     const struct xd_manifest *manifest;
     size_t file;
-    const char *algorithm; /* NULL: there are none; of several the weakest */
-    const char **hexes; /* of each piece, where they have ranges; NULL, or NULL
-                              for one: the manifest says it */
-    const char **algorithms; /* likewise of those that were added */
-    size_t capacity;         /* so many may be added; or 0 */
+    /* the weakest algorithm used; NULL: there are no hashes */
+    const char *algorithm;
+    /* hash of each piece in `ranges`; NULL: look it up in the manifest */
+    const char **hexes;
+    const char **algorithms; /* algorithm of each piece that was added later */
+    /* maximum number of pieces, including added ones; 0: none can be added */
+    size_t capacity;
 
-    unsigned char *states; /* an xd_piece_state each */
+    unsigned char *states; /* state of each piece: enum xd_piece_state */
 };
 
-/* Those of `piece_bytes` each that a file of `size` bytes has within `wanted`.
- * Other fields stay as they are.  Errors: NOMEM, and then there are none. */
+/* Sets the pieces of `piece_bytes` each within `wanted`, for a file of
+ * `size` bytes.  Other fields are unchanged.  Errors: NOMEM; then there are
+ * no pieces. */
 int xd_pieces_cut(struct xd_pieces *p, uint64_t piece_bytes, uint64_t size,
                   struct xd_range wanted);
 void xd_pieces_fini(struct xd_pieces *p);
 
 struct xd_range xd_pieces_range(const struct xd_pieces *p, size_t i);
 
-/* The first piece that ends behind `byte`; n if there is none. */
+/* Returns the first piece that ends after `byte`; n if there is none. */
 size_t xd_pieces_find(const struct xd_pieces *p, uint64_t byte);
 
-/* Whether every byte of `r` is in a piece. */
+/* Returns whether every byte of `r` is in a piece. */
 bool xd_pieces_cover(const struct xd_pieces *p, struct xd_range r);
 
 /*
- * What can be decided on now that `*rest` is written: bytes of it that no piece
- * covers (XD_NO_PIECE), or a piece that it is a part of and that is stored as a
- * whole.  Takes them from `*rest`, the first of them first; false: there is
- * nothing more.
+ * Call when `*rest` has been written.  Finds bytes outside all pieces
+ * (XD_NO_PIECE), or a piece that is now complete, and removes its part from the
+ * front of `*rest`.  Returns false if there is nothing more.
  */
 bool xd_pieces_next_ready(const struct xd_pieces *p, const struct xd_ledger *l,
                           struct xd_range *rest, struct xd_range *out,
                           size_t *out_piece);
 
-/* Some of `r` is missing again. */
+/* Marks pieces as incomplete because some of `r` is missing again. */
 void xd_pieces_reopen(struct xd_pieces *p, struct xd_range r);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include <xdownload/error.h>
 
-#define MOST_ALONE 2 /* rounds, of at most one file each */
+/* Maximum number of rounds with a single depot.  Each fetches at most the size
+ * of the file. */
+#define MOST_ALONE 2
 
 void xd_repair_fini(struct xd_repair *r)
 {
@@ -25,13 +27,15 @@ static uint64_t bytes_of(const struct xd_repair *r, unsigned depot)
 
 /* ---- a round ---- */
 
-/* Whether another's bytes are to be compared with what `depot` delivered. */
+/* Returns whether this round compares the bytes of `depot` with those of other
+ * depots. */
 static bool is_set_aside(const struct xd_repair *r, unsigned depot)
 {
     return (depot == r->depot) != r->is_alone;
 }
 
-/* The first such bytes from `from` on, of one depot. */
+/* Returns the first run at or after `from` that came from one depot and will be
+ * set aside. */
 static struct xd_range next_set_aside(const struct xd_repair *r, uint64_t from)
 {
     struct xd_range rest = {from, r->wanted->end}, run;
@@ -75,15 +79,15 @@ bool xd_repair_compares(const struct xd_repair *r, size_t n_depots)
 
 /* ---- depots ---- */
 
-/* It gave something and was not suspected yet. */
+/* Returns true if the depot delivered bytes and was not suspected yet. */
 static bool may_be_suspected(const struct xd_repair *r, unsigned depot)
 {
     return !xd_rangeset_contains(&r->suspected, depot_range(depot)) &&
            bytes_of(r, depot) > 0;
 }
 
-/* The next suspect: a depot in the minority, or the one that gave least;
- * XD_HELD: there is none. */
+/* Returns the next suspect: the depot that was outvoted, or else the one that
+ * delivered the fewest bytes.  XD_HELD if no suspect is left. */
 static unsigned find_suspect(const struct xd_repair *r, size_t n_depots)
 {
     unsigned found = XD_HELD;
@@ -98,7 +102,8 @@ static unsigned find_suspect(const struct xd_repair *r, size_t n_depots)
     return found;
 }
 
-/* The next depot to take the whole file from; XD_HELD: there is none. */
+/* Returns the next depot from which to fetch the whole file; XD_HELD if there
+ * is none. */
 static unsigned find_alone(const struct xd_repair *r, size_t n_depots)
 {
     unsigned found = XD_HELD;
@@ -115,7 +120,8 @@ static unsigned find_alone(const struct xd_repair *r, size_t n_depots)
     return found;
 }
 
-/* Those that agree with the depot whose file was wrong need not be tried. */
+/* Marks as tried all depots that delivered the same bytes as the depot whose
+ * file was wrong. */
 static int drop_equals(struct xd_repair *r, size_t n_depots)
 {
     const struct xd_rangeset *differed = &r->differed;
@@ -131,7 +137,7 @@ static int drop_equals(struct xd_repair *r, size_t n_depots)
     return 0;
 }
 
-/* The first of its bytes that others' have replaced. */
+/* Returns the first bytes of the depot that were replaced. */
 static struct xd_range first_exchanged(const struct xd_repair *r,
                                        unsigned depot)
 {
@@ -176,8 +182,8 @@ bool xd_repair_unavailable(struct xd_repair *r)
     return true;
 }
 
-/* Two depots that are in the minority by turns do not take each other's place
- * without end. */
+/* A depot that is suspected because it was outvoted stays the suspect.
+ * Otherwise two depots could replace each other for ever. */
 bool xd_repair_outvoted(struct xd_repair *r, unsigned depot)
 {
     bool was_outvoted = r->has_outvoted && r->outvoted == r->depot;
@@ -188,7 +194,8 @@ bool xd_repair_outvoted(struct xd_repair *r, unsigned depot)
     r->outvoted = depot;
     if (was_outvoted || !xd_repair_unavailable(r))
         return false;
-    /* The suspect's turn comes again, unless there is no memory for that. */
+    /* The former suspect may be suspected again later.  If memory runs out, it
+     * is not suspected again. */
     (void)xd_rangeset_remove(&r->suspected, depot_range(r->depot));
     return true;
 }
@@ -211,8 +218,9 @@ static struct xd_repair_action exchange(struct xd_repair *r,
                                      .range = range};
 }
 
-/* What the next suspect delivered, from others; when none is left, all from one
- * depot alone; then the file stays as it came. */
+/* Starts a round.  It fetches the bytes of the next suspect from other depots.
+ * If no suspect is left, it fetches the whole file from a single depot.  If
+ * that is impossible, it gives up and keeps the file as it was. */
 static struct xd_repair_action begin_round(struct xd_repair *r, size_t n_depots)
 {
     unsigned suspect = r->is_alone ? XD_HELD : find_suspect(r, n_depots);
@@ -220,7 +228,7 @@ static struct xd_repair_action begin_round(struct xd_repair *r, size_t n_depots)
     if (xd_ledger_change(r->ledger, XD_RESTORE, *r->wanted) < 0)
         return act(r, XD_REPAIR_NO_MEMORY, XD_REPAIR_STEP_NONE);
     r->is_alone = suspect == XD_HELD;
-    r->is_disputed = r->is_alone; /* no vote counts any more */
+    r->is_disputed = r->is_alone; /* votes no longer matter */
     r->depot = r->is_alone ? find_alone(r, n_depots) : suspect;
     if (r->depot == XD_HELD)
         return act(r, XD_REPAIR_GIVE_UP, XD_REPAIR_STEP_NONE);
@@ -232,7 +240,7 @@ static struct xd_repair_action begin_round(struct xd_repair *r, size_t n_depots)
                XD_REPAIR_STEP_STOP);
 }
 
-/* The file is as it came, and the round has shown what it can. */
+/* Ends a round after the file was restored. */
 static struct xd_repair_action end_round(struct xd_repair *r, size_t n_depots)
 {
     if (r->is_alone && drop_equals(r, n_depots) < 0)
@@ -240,8 +248,8 @@ static struct xd_repair_action end_round(struct xd_repair *r, size_t n_depots)
     return begin_round(r, n_depots);
 }
 
-/* It is not known which depots delivered the bytes of an earlier run: they are
- * fetched again before any depot is suspected. */
+/* It is unknown which depots sent the bytes of an earlier run.  So those bytes
+ * are fetched again before any depot is suspected. */
 static struct xd_repair_action heed_wrong(struct xd_repair *r)
 {
     if (bytes_of(r, XD_HELD) > 0)
@@ -255,7 +263,7 @@ static struct xd_repair_action heed_wrong(struct xd_repair *r)
     return act(r, XD_REPAIR_PREPARE, XD_REPAIR_STEP_BACK);
 }
 
-/* The others' bytes did not help: give the former ones back. */
+/* Undoes the exchange, because it did not help. */
 static struct xd_repair_action put_back(struct xd_repair *r, size_t n_depots)
 {
     const struct xd_rangeset *differed = &r->differed;
@@ -281,7 +289,7 @@ static struct xd_repair_action compare(struct xd_repair *r, size_t n_depots)
     return act(r, XD_REPAIR_CHECK, XD_REPAIR_STEP_NONE);
 }
 
-/* Other bytes have taken the place of those that were wrong. */
+/* Marks the wrong bytes as discarded, after right bytes have replaced them. */
 static int discard_exchanged(struct xd_repair *r)
 {
     for (size_t i = 0; i < r->exchanged.n; i++)
@@ -293,7 +301,8 @@ static int discard_exchanged(struct xd_repair *r)
                : 0;
 }
 
-/* The hash holds, with others' bytes in place of those that are blamed. */
+/* Blames the depots that sent the old bytes, because the file matches its hash
+ * with the new ones. */
 static struct xd_repair_action heed_right(struct xd_repair *r, size_t n_depots)
 {
     while (r->at < n_depots) {

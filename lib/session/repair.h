@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every byte is here, and the hash of the whole file is wrong: which depot
- * delivered the wrong bytes?
+ * Finds the bad depot when the file is complete but its hash is wrong.
  *
- *     wrong ---> FETCH_HELD, where an earlier run left bytes: first those
+ *     wrong ---> FETCH_HELD: first replace bytes of an earlier run
  *       |  ^
  *       |  +-----wrong---- CHECK <--they differ--+
  *       v                                        |
@@ -16,23 +15,25 @@
  *                   v                                   |
  *              no request is left: set aside -----------+
  *
- * The suspects are taken in turn, the one that delivered least first, so that
- * one bad depot costs at most one more file: what it delivered is fetched from
- * all others, into a second copy of the file.  But where a copy first differs
- * from what the suspect delivered, others are asked, and the depot in the
- * minority is suspected in its place, and keeps that: mostly this costs the bad
- * depot's bytes and little else.  Where the others' bytes differ from the
- * suspect's, theirs are put into the file and it is hashed again: the hash
- * itself decides, so that two depots suffice, and a vote bans no depot.
+ * Depots are suspected in turn, beginning with the one that delivered the
+ * fewest bytes.  In a round, the bytes of the suspect are fetched from all
+ * other depots, into a second copy of the file.  Where these differ from the
+ * suspect's bytes, they replace them, and the file is hashed again.  The hash
+ * decides, so two depots suffice, and no depot is banned by a vote.
  *
- * When no suspect is left the file is taken from one depot alone, for most of
- * them may be bad: those that were outvoted first, and of depots whose bytes
- * agree only one.  Two such rounds and those before them cost three files at
- * most.
+ * As soon as a byte differs, more depots are asked for it.  A depot in the
+ * minority then becomes the suspect instead; the former suspect keeps its turn.
+ * So one bad depot usually costs little more traffic than the bytes that it
+ * delivered, and never more than the size of the file.
  *
- * Pure: decides only, and changes states of bytes.  Its user hashes, fetches
- * and exchanges bytes, and carries out the actions one after the other until
- * there is NOTHING to do.
+ * If no suspect is left, most depots may be bad, so the whole file is fetched
+ * from a single depot.  Depots that were outvoted come first, and of depots
+ * with equal bytes only one is tried.  Two such rounds and the rounds before
+ * them together fetch at most three times the size of the file.
+ *
+ * Pure: only decides, and changes the states of bytes.  The caller hashes,
+ * fetches and exchanges bytes, and carries out the actions one after the other
+ * until there is NOTHING to do.
  */
 #ifndef XD_SESSION_REPAIR_H
 #define XD_SESSION_REPAIR_H
@@ -41,56 +42,64 @@
 
 enum xd_repair_step {
     XD_REPAIR_STEP_NONE,
-    XD_REPAIR_STEP_WRONG,   /* the hash is */
-    XD_REPAIR_STEP_BACK,    /* `differed` is exchanged again, from `at` on */
-    XD_REPAIR_STEP_STOP,    /* until no request is left */
-    XD_REPAIR_STEP_FETCH,   /* what is set aside, from others */
-    XD_REPAIR_STEP_AGAIN,   /* that has failed: another round */
-    XD_REPAIR_STEP_COMPARE, /* all of that is here, and exchanged before `at` */
-    XD_REPAIR_STEP_RIGHT    /* the hash is; depots before `at` are judged */
+    XD_REPAIR_STEP_WRONG, /* the hash is wrong */
+    /* undoing the exchange of `differed`, from index `at` */
+    XD_REPAIR_STEP_BACK,
+    XD_REPAIR_STEP_STOP,  /* waiting until no request is left */
+    XD_REPAIR_STEP_FETCH, /* fetching set-aside bytes from other depots */
+    XD_REPAIR_STEP_AGAIN, /* the fetch failed: start another round */
+    /* all bytes have arrived; bytes before `at` were exchanged */
+    XD_REPAIR_STEP_COMPARE,
+    /* the hash is right; depots before `at` were dealt with */
+    XD_REPAIR_STEP_RIGHT
 };
 
-/* What is true of a depot now. */
+/* The current state of a depot. */
 struct xd_repair_depot {
     bool is_banned;
-    bool has_all; /* of the file */
+    bool has_all; /* has the whole file */
 };
 
 struct xd_repair {
-    /* Set by its user, the rest zero. */
+    /* Set by the caller; other fields are initially zero. */
     struct xd_ledger *ledger;
-    const struct xd_range *wanted; /* of the file */
+    const struct xd_range *wanted; /* wanted bytes of the file */
     const void *world;
     struct xd_repair_depot (*look)(const void *world, unsigned depot);
 
-    /* Its user's, filled for EXCHANGE: where the two copies differed. */
+    /* Owned by the caller, which adds the ranges where the two copies differed
+     * during EXCHANGE. */
     struct xd_rangeset exchanged;
 
     enum xd_repair_step step;
     uint64_t at;
     bool can_exchange;
-    bool is_alone;    /* all is fetched from `depot`; else it is suspected */
-    unsigned depot;   /* of the round */
-    bool is_disputed; /* a copy of what the suspect delivered differs */
-    unsigned n_alone; /* so many rounds were */
+    /* everything is fetched from `depot` alone; else `depot` is suspected */
+    bool is_alone;
+    unsigned depot;   /* depot of this round */
+    bool is_disputed; /* another copy differs from the suspect's bytes */
+    unsigned n_alone; /* number of rounds with a single depot */
     bool has_outvoted;
-    unsigned outvoted;                   /* is suspected before all others */
-    struct xd_rangeset suspected, tried; /* depots, by number; tried alone, or
-                                            equal to one that was */
-    struct xd_rangeset differed;         /* what was exchanged in vain */
+    unsigned outvoted; /* the depot to suspect next */
+    /* suspected: depots that were suspected.  tried: depots that were tried
+     * alone, and depots known to have the same bytes as one of them. */
+    struct xd_rangeset suspected, tried;
+    struct xd_rangeset differed; /* ranges exchanged without success */
 };
 
 enum xd_repair_action_kind {
     XD_REPAIR_NOTHING,
-    XD_REPAIR_FETCH_HELD,  /* discard what an earlier run left */
-    XD_REPAIR_PREPARE,     /* a place for a second copy, unless there is one */
-    XD_REPAIR_SUSPECT,     /* stop all requests: a round without `depot`, or */
-    XD_REPAIR_FETCH_ALONE, /* of `depot` alone */
-    XD_REPAIR_EXCHANGE,    /* the copies of `range`, of one depot's bytes, where
-                           they differ */
-    XD_REPAIR_CHECK,       /* hash the file again */
-    XD_REPAIR_BLAME,       /* `depot`: it sent wrong bytes within `range` */
-    XD_REPAIR_FINISH,      /* the file is right */
+    XD_REPAIR_FETCH_HELD, /* discard the bytes of an earlier run */
+    XD_REPAIR_PREPARE,    /* make room for a second copy, if there is none */
+    /* stop all requests, then begin a round without `depot` */
+    XD_REPAIR_SUSPECT,
+    /* stop all requests, then begin a round with `depot` alone */
+    XD_REPAIR_FETCH_ALONE,
+    /* exchange the copies of `range`, from one depot, where they differ */
+    XD_REPAIR_EXCHANGE,
+    XD_REPAIR_CHECK,  /* hash the file again */
+    XD_REPAIR_BLAME,  /* `depot` sent wrong bytes within `range` */
+    XD_REPAIR_FINISH, /* the file is right */
     XD_REPAIR_GIVE_UP,
     XD_REPAIR_NO_MEMORY
 };
@@ -103,40 +112,41 @@ struct xd_repair_action {
 
 void xd_repair_fini(struct xd_repair *r);
 
-/* All of it is stored, and does not match its hash; `can_exchange`: it stays
- * where that can be replaced. */
+/* Reports that the complete file does not match its hash.  `can_exchange` is
+ * true if it is stored where bytes can be replaced. */
 void xd_repair_wrong(struct xd_repair *r, bool can_exchange);
 
-/* It matches. */
+/* Reports that the file matches its hash. */
 void xd_repair_right(struct xd_repair *r);
 
-/* What is to be done now; again when that is done.  Depots have numbers below
- * `n_depots`. */
+/* Returns what to do next.  Call again when that is done.  Depot numbers run
+ * from 0 to n_depots - 1. */
 struct xd_repair_action xd_repair_next(struct xd_repair *r, size_t n_depots);
 
 /* ---- a round ---- */
 
-/* No request is left: what the round fetches counts as missing from now on.
- * Errors: NOMEM, with some of it done. */
+/* Call when no request is left: marks the bytes to fetch in this round as
+ * missing.  Errors: NOMEM, after changing only some of them. */
 int xd_repair_set_aside(struct xd_repair *r);
 
-/* Whether that is fetched now. */
+/* Returns whether a round is fetching bytes. */
 bool xd_repair_is_fetching(const struct xd_repair *r);
 
-/* Likewise, and `depot` must not be asked for it. */
+/* Returns whether `depot` must not be asked in this round. */
 bool xd_repair_avoids(const struct xd_repair *r, unsigned depot);
 
-/* Likewise, and where it differs from what the suspect delivered others are
- * asked; until it has. */
+/* compares() returns whether to ask more depots where the fetched bytes differ
+ * from the suspect's.  disputed() reports that they have been asked. */
 bool xd_repair_compares(const struct xd_repair *r, size_t n_depots);
 void xd_repair_disputed(struct xd_repair *r);
 
-/* All of it is here. */
+/* Reports that all bytes of the round have been fetched. */
 void xd_repair_fetched(struct xd_repair *r);
 
-/* Some byte of it cannot be had; most depots differ from `depot`, which is
- * suspected next, or now if the suspect was not itself in the minority.  True:
- * that ends the round. */
+/* unavailable() reports that no depot can deliver a byte.  outvoted() reports
+ * that most depots differ from `depot`, which becomes the next suspect.  It
+ * replaces the current suspect at once, unless that one was itself outvoted.
+ * Both return whether the round has ended. */
 bool xd_repair_unavailable(struct xd_repair *r);
 bool xd_repair_outvoted(struct xd_repair *r, unsigned depot);
 

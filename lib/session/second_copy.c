@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* The first bytes of `within` that another depot has delivered. */
+/* Returns the first bytes within `within` that are stored and that another
+ * depot delivered. */
 static struct xd_range next_stored(const struct xd_second_copy *c,
                                    struct xd_range within, unsigned *out_depot)
 {

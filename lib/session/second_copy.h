@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a depot delivers of bytes that another has delivered already.  Each byte
- * is kept once: the second copy is compared with the stored one, run by run.
+ * Compares bytes that arrive a second time with the stored ones.  Each byte is
+ * stored only once.  A second copy from another depot is compared with it, run
+ * by run.
  *
  *     second copy   |===================================|
- *     stored, of    |- itself -|--- d3 ---|- none -|-d1-|
+ *     stored, from  |- itself -|--- d3 ---|- none -|-d1-|
  *                              |== run ===|        |run=|
  *
- * Pure: its user reads each run back, and may release its lock meanwhile.
+ * Pure: the caller reads each run back, and may release its lock meanwhile.
  */
 #ifndef XD_SESSION_SECOND_COPY_H
 #define XD_SESSION_SECOND_COPY_H
 
 #include "ledger/ledger.h"
 
-/* No run is longer: room for it is made only where there is a second copy. */
+/* Maximum length of a run, and size of the caller's buffer. */
 #define XD_SECOND_COPY_MOST ((size_t)64 * 1024)
 
 struct xd_second_copy {
-    /* Set by its user, the rest zero. */
+    /* Set by the caller; other fields are initially zero. */
     const struct xd_ledger *ledger;
     unsigned depot;
     struct xd_range range;
-    const unsigned char *data; /* for `range` */
+    const unsigned char *data; /* the second copy of `range` */
 
-    /* What is compared now. */
+    /* The current comparison. */
     struct xd_range run;
-    unsigned deliverer; /* of the stored one */
+    unsigned deliverer; /* depot of the stored bytes */
 };
 
 enum xd_second_copy_result {
-    XD_SECOND_COPY_VOID, /* the stored one is another's now, or discarded */
+    /* the stored bytes have been replaced or discarded meanwhile */
+    XD_SECOND_COPY_VOID,
     XD_SECOND_COPY_EQUAL,
     XD_SECOND_COPY_DIFFERS
 };
 
-/* The next run is to be read; false: there is none. */
+/* Finds the next run to read back.  Returns false if there is none. */
 bool xd_second_copy_next(struct xd_second_copy *c);
 
-/* It was read.  DIFFERS: *out is the first part of it that does, of those of
- * `part_bytes` each that it consists of. */
+/* Compares the run with the bytes that were read, in parts of `part_bytes`.  If
+ * it DIFFERS, *out is the first part that is different. */
 enum xd_second_copy_result xd_second_copy_compare(
     const struct xd_second_copy *c, const unsigned char *stored,
     size_t part_bytes, struct xd_range *out);

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-/* The phases in which each event can happen. */
+/* The phases in which each event is possible. */
 #define IN(phase) (1U << XD_PHASE_##phase)
 
 static const unsigned happens_in[] = {
@@ -21,7 +21,7 @@ static const unsigned happens_in[] = {
                           IN(FINISH),
     [XD_SESSION_ENDED] = IN(FINISH) | IN(FAIL)};
 
-/* What a thread may report that was at work when the download failed. */
+/* Events that a thread may still report after the download failed. */
 #define EVENT(event) (1U << XD_SESSION_##event)
 
 static const unsigned may_be_late = EVENT(OPENED) | EVENT(RESTART) |
@@ -59,7 +59,8 @@ static struct xd_session_action begin(struct xd_session *s)
         XD_SESSION_BEGIN);
 }
 
-/* A complete file only waits for its name: it is not canceled any more. */
+/* When the file is complete, only its renaming remains, and a cancel does not
+ * prevent that. */
 static struct xd_session_action fail(struct xd_session *s, bool is_cancel)
 {
     if (s->phase == XD_PHASE_FINISH && is_cancel && !s->is_pipe)
@@ -106,7 +107,8 @@ struct xd_session_action xd_session_step(struct xd_session *s,
 
 /* ---- decisions ---- */
 
-/* When the line has something to say though nothing happens. */
+/* Returns `until`, or the time when the outage detector must be asked if that
+ * is earlier. */
 static xd_usec line_until(const struct xd_session *s, xd_usec until)
 {
     if (s->line)
@@ -116,7 +118,7 @@ static xd_usec line_until(const struct xd_session *s, xd_usec until)
     return until;
 }
 
-/* What the line has to say, or NOTHING. */
+/* Returns an action for an outage, or NOTHING. */
 static struct xd_session_action heed_line(struct xd_session *s, xd_usec now)
 {
     struct xd_session_action a = {.kind = XD_SESSION_NOTHING};
@@ -147,7 +149,8 @@ static struct xd_sched_action ask(struct xd_session *s, xd_usec clock)
         return xd_sched_next(s->sched, clock);
     if (s->size_probe)
         return xd_size_probe_next(s->size_probe, clock);
-    return (struct xd_sched_action){.kind = XD_DO_FINISH}; /* an empty file */
+    /* the file is empty */
+    return (struct xd_sched_action){.kind = XD_DO_FINISH};
 }
 
 static struct xd_session_action decide(struct xd_session *s, xd_usec now,
@@ -180,7 +183,7 @@ struct xd_session_action xd_session_next(struct xd_session *s, xd_usec now,
     case XD_PHASE_STOP:
         return (struct xd_session_action){.kind = XD_SESSION_STOP_ALL};
     case XD_PHASE_NEW:
-    case XD_PHASE_OPEN: /* the keeper is at work */
+    case XD_PHASE_OPEN: /* the keeper is busy */
     case XD_PHASE_COMPARE:
     case XD_PHASE_CHECK:
     case XD_PHASE_FINISH:
@@ -191,8 +194,9 @@ struct xd_session_action xd_session_next(struct xd_session *s, xd_usec now,
     return (struct xd_session_action){.kind = XD_SESSION_NOTHING};
 }
 
-/* What its user said holds; else a request waits for what stands in the queue of
- * the line. */
+/* The data of a request may be delayed by other data in the queues of the
+ * network path, so the limit grows with that delay.  A limit that the user set
+ * is used as it is. */
 xd_usec xd_session_silence(const struct xd_session *s, xd_usec now)
 {
     xd_usec queue = s->sched ? xd_sched_queue_time(s->sched, now) : 0;

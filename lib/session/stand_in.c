@@ -5,14 +5,16 @@
 
 /* ---- which depots can be asked ---- */
 
-/* Whether one depot is to deliver all that takes the place of a shard. */
+/* Returns true if a single depot must deliver all parity that replaces the
+ * shard. */
 static bool is_apart(const struct xd_stripes *s, size_t stripe)
 {
     return s->states && s->states[stripe].is_apart;
 }
 
-/* Whether parity of a depot may take the place of bytes of the shard: then it is the
- * same that is in the place of others. */
+/* Returns true if this parity of the depot may replace bytes of the shard.  If
+ * all parity for the shard must come from one depot, only the parity that is
+ * already used there may. */
 static bool may_take(const struct xd_stripes *s, size_t stripe,
                      struct xd_range shard, unsigned depot, unsigned parity)
 {
@@ -35,7 +37,7 @@ static struct xd_range shard_of(const struct xd_stripes *s, size_t stripe,
 
 typedef void report_fn(void *world, unsigned depot, struct xd_range range);
 
-/* Where that parity takes the place of none. */
+/* Reports the ranges of `rest` in which the holder's parity is unused. */
 static void report_unused(struct xd_stripes *s, size_t stripe,
                           const struct xd_parity_holder *h,
                           struct xd_range rest, report_fn *report)
@@ -49,8 +51,8 @@ static void report_unused(struct xd_stripes *s, size_t stripe,
     }
 }
 
-/* The first part of `r` where some parity of the depot is unused; *out is which.
- * Empty: there is none. */
+/* Returns the first part of `r` where parity of the depot is unused, and sets
+ * *out to the number of that parity.  Empty if there is none. */
 static struct xd_range next_of_depot(const struct xd_stripes *s, size_t stripe,
                                      unsigned depot, struct xd_range r,
                                      unsigned *out)
@@ -73,7 +75,8 @@ static struct xd_range next_of_depot(const struct xd_stripes *s, size_t stripe,
     return first;
 }
 
-/* The first part of `r` that the depot is asked for; empty at r.end: there is none. */
+/* Returns the first part of `r` that is being requested from the depot; empty
+ * at r.end if there is none. */
 static struct xd_range next_asked(const struct xd_stripes *s, size_t stripe,
                                   unsigned depot, struct xd_range r)
 {
@@ -114,9 +117,10 @@ static bool has_other(const struct xd_stripes *s, size_t stripe, unsigned depot,
     return false;
 }
 
-/* That the depot cannot be asked for `rest`, but where its parity is unused, or other
- * parity if it has some, or where it is asked with that.  Of a wide code this is asked
- * for many shards: most depots have one shard of parity. */
+/* Tells the scheduler not to ask the depot for `rest`, because its parity is in
+ * use there.  Leaves out positions where some of its parity is unused or being
+ * requested.  `has_more` means that the depot has other parity of the stripe.
+ * Most depots have none, and searching for it takes long in a wide code. */
 static void lend_used(struct xd_stripes *s, size_t stripe,
                       const struct xd_parity_holder *h, bool has_more,
                       struct xd_range rest)
@@ -134,9 +138,11 @@ static void lend_used(struct xd_stripes *s, size_t stripe,
     }
 }
 
-/* Parity at the positions of `r`, which is in one shard, is to take its place, or
- * does not any more: so it cannot, or can, take that of all others; and where one
- * depot is to deliver all of a shard, others cannot take the place of this one. */
+/* If `is_lent`, reports that the parity of the run is now in use at the
+ * positions of `r`, so that it cannot replace another shard there.  Otherwise,
+ * reports that it can do so again.  `r` is within one shard.  If one depot must
+ * deliver all parity for a shard, parity of other depots cannot replace this
+ * shard. */
 static void report_others(struct xd_stripes *s, size_t stripe,
                           const struct xd_coded_run *run, struct xd_range r,
                           bool is_lent)
@@ -170,7 +176,8 @@ static void report_others(struct xd_stripes *s, size_t stripe,
     }
 }
 
-/* What no run has of it can take the place of others. */
+/* Tells the scheduler that the parity of the run is available again, except
+ * where other runs use it. */
 static void give_back(struct xd_stripes *s, size_t stripe,
                       const struct xd_coded_run *run)
 {
@@ -183,7 +190,7 @@ static void give_back(struct xd_stripes *s, size_t stripe,
     }
 }
 
-/* Whatever was lent of that parity and takes the place of none. */
+/* Tells the scheduler that the depot can be asked for its unused parity. */
 static void hold(struct xd_stripes *s, size_t stripe,
                  const struct xd_parity_holder *h)
 {
@@ -206,8 +213,9 @@ void xd_stand_in_hold(struct xd_stripes *s, size_t stripe, unsigned depot)
             hold(s, stripe, &h);
 }
 
-/* If some was refused: a stripe that is only to be looked at again has lent no more
- * than what takes the place of data.  Whether some was. */
+/* After requests were refused, tells the scheduler that depots can be asked for
+ * parity again.  Returns whether any request was refused.  After that, parity
+ * is unavailable only where it replaces data. */
 static bool hold_again(struct xd_stripes *s, size_t stripe)
 {
     struct xd_parity_holder h = {0};
@@ -239,9 +247,10 @@ static bool has_parity(const struct xd_stripes *s, size_t stripe,
     return false;
 }
 
-/* The parity that is in that place, or asked for, if the depot has it, and as much as
- * is there of it; else any of the depot's, which cannot begin if it is in another, or
- * may not take this one. */
+/* Chooses the parity that already replaces this range, or is being requested
+ * for it, if the depot has that parity.  Otherwise chooses any parity of the
+ * depot, whose request cannot start, because the parity is in use elsewhere or
+ * not allowed here. */
 static bool choose_again(const struct xd_stripes *s, size_t stripe,
                          unsigned depot, struct xd_range range,
                          struct xd_coded_run *out)
@@ -291,7 +300,8 @@ bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
     return choose_again(s, stripe, depot, range, out);
 }
 
-/* Whether that parity takes the place of another shard at those positions. */
+/* Returns whether the parity of the run replaces another shard at the same
+ * positions. */
 static bool is_elsewhere(const struct xd_stripes *s, size_t stripe,
                          const struct xd_coded_run *run)
 {
@@ -389,7 +399,7 @@ struct xd_range xd_stand_in_coming(const struct xd_stripes *s,
     return xd_range_clip(r, s->list[stripe].range);
 }
 
-/* ---- what does not count ---- */
+/* ---- dropping parity ---- */
 
 void xd_stand_in_release(struct xd_stripes *s, size_t stripe,
                          const struct xd_coded_run *run,
@@ -421,7 +431,7 @@ bool xd_stand_in_drop_stripe(struct xd_stripes *s, size_t stripe,
 void xd_stand_in_drop(struct xd_stripes *s, unsigned depot, struct xd_range but,
                       enum xd_discard_reason why)
 {
-    /* One that is closed gives its place to the last, which was looked at. */
+    /* Goes backwards, because a closed stripe is replaced by the last one. */
     for (size_t i = s->n_open; i-- > 0;) {
         const size_t stripe = s->open[i].number;
         const struct xd_range range = s->list[stripe].range;
@@ -431,7 +441,8 @@ void xd_stand_in_drop(struct xd_stripes *s, unsigned depot, struct xd_range but,
     }
 }
 
-/* Whether that parity is in another place where a part of the shard is missing. */
+/* Returns whether this parity already replaces another shard at a position
+ * where a byte of this shard is missing. */
 static bool lacks_some(const struct xd_stripes *s, size_t stripe,
                        unsigned parity, struct xd_range shard)
 {
@@ -447,8 +458,10 @@ static bool lacks_some(const struct xd_stripes *s, size_t stripe,
     return false;
 }
 
-/* Whether it is part of a shard that one depot is to deliver, and cannot any more.  As
- * the same may come again, that is so once for each shard of the stripe. */
+/* Returns whether the run belongs to a shard that one depot must replace alone,
+ * and that depot can no longer deliver the rest.  The run is then dropped, and
+ * its parity may be requested again.  To prevent endless repeats, this returns
+ * true at most once per shard of the stripe. */
 static bool is_left(const struct xd_stripes *s, size_t stripe,
                     const struct xd_coded_run *run, struct xd_range shard)
 {
@@ -462,9 +475,9 @@ static bool is_left(const struct xd_stripes *s, size_t stripe,
             lacks_some(s, stripe, run->parity, shard));
 }
 
-/* Parity that takes the place of data which a depot holds is for data that none
- * does, and a part that will not be a whole gives way to another depot.  False: there
- * is no such parity. */
+/* Frees parity for data that no depot has.  Takes it from incomplete runs, and
+ * from runs that replace data which some depot still has.  Returns false if
+ * nothing can be taken. */
 static bool spare(struct xd_stripes *s, size_t stripe, xd_usec now)
 {
     struct xd_coded_run run;
@@ -496,9 +509,9 @@ bool xd_stand_in_spares(struct xd_stripes *s, uint64_t byte, xd_usec now)
     return true;
 }
 
-/* ---- a while later ---- */
+/* ---- after a while ---- */
 
-/* Depots with parity of the stripe hold the shard as its own do. */
+/* Reports that all depots with parity of the stripe hold the late shard. */
 static void join_late(struct xd_stripes *s, size_t stripe,
                       struct xd_range shard)
 {

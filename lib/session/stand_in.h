@@ -1,79 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which depots are asked for parity, which stands in for data.
+ * Decides which depots are asked for parity in place of data.
  *
- *     request for parity --> BEGIN ----------> END --> what was lent is given back
+ *     request for parity --> BEGIN ----------> END --> lent depots given back
  *                              |  \             ^
  *                        kept for  depots are   | DISCARD, if data that a depot
- *                        others    LENT at its  | holds gives way to lost data
+ *                        others    LENT at its  | has gives way to lost data
  *                                  positions    |
  *     shards that are late --> depots JOIN -----+
  *
- * A depot with parity can take the place of any shard of data, and of one at each
- * position: meanwhile it is lent, and not asked for the others.  What is refused,
- * as others need it more, is lent as well, and given back when a request of the
- * stripe has ended, or a while later.
+ * Parity can replace any data shard, but only one shard at each position.
+ * While it replaces one, its depot counts as "lent": it is not asked for other
+ * shards at these positions.  If a request is refused because others need the
+ * parity more, its depot counts as lent, too, until a request of the stripe
+ * ends or some time has passed.
  *
- * Pure: decides only.  The engine and the simulator report it to the scheduler
- * (struct xd_stripe_ops).
+ * Pure: only decides.  The engine and the simulator report the decisions to the
+ * scheduler (struct xd_stripe_ops).  If memory runs out, ops->run_out() is
+ * called, and the functions return as if nothing could be done.
+ * Threads: not thread-safe; guarded by its owner's lock, also while it calls
+ *          the ops.
  */
 #ifndef XD_SESSION_STAND_IN_H
 #define XD_SESSION_STAND_IN_H
 
 #include "session/stripes.h"
 
-/* Which parity a request for those bytes of the depot is for, and how much of it: no
- * more than one shard.  False: the depot has none of that stripe. */
+/* Chooses the parity shard to request from the depot in place of these bytes,
+ * and the length of the request, at most one shard.  Sets only out->parity and
+ * out->range.  Returns false if the depot has no parity of that stripe.  If it
+ * returns true, xd_stand_in_begin() may still refuse the request. */
 bool xd_stand_in_choose(const struct xd_stripes *s, unsigned depot,
                         struct xd_range range, struct xd_coded_run *out);
 
-/* It begins.  False: it must not, as its parity is kept for others, or is in the place
- * of one. */
+/* Starts a request that choose() has returned, for run->fetch at run->depot.
+ * Returns false if it must not start, because the parity is reserved for other
+ * shards or already replaces one, or because memory ran out.  The caller must
+ * then end the request as canceled; it is not recorded here. */
 bool xd_stand_in_begin(struct xd_stripes *s, const struct xd_coded_run *run,
                        xd_usec now);
 
-/* What it delivers is in its place at `range`. */
+/* Records that parity from the request is stored and replaces `range`.  The
+ * range must be WRITING in the ledger, and stays so until the stripe is
+ * decoded. */
 void xd_stand_in_stored(struct xd_stripes *s, unsigned fetch,
                         struct xd_range range, xd_usec now);
 
-/* A request for that byte has ended, of parity or of data, and the scheduler knows
- * that. */
+/* Call when a request that began at `byte`, for parity or data, has ended and
+ * the scheduler was told. */
 void xd_stand_in_ended(struct xd_stripes *s, unsigned fetch, uint64_t byte,
                        xd_usec now);
 
-/* Bytes are stored, or proved, or parity is in their place. */
+/* Call when bytes are stored or verified, or when parity that replaces them is
+ * stored. */
 void xd_stand_in_written(struct xd_stripes *s, struct xd_range range,
                          xd_usec now);
 
-/* A run that was taken out: its bytes are missing again, and its depot can be asked
- * for others. */
+/* Call when a stored run was removed (xd_stripes_take()).  Reports that its
+ * bytes are missing again (ops->discard()), and that its depot can be asked for
+ * other bytes. */
 void xd_stand_in_release(struct xd_stripes *s, size_t stripe,
                          const struct xd_coded_run *run,
                          enum xd_discard_reason why);
 
-/* Likewise all that is stored of the depot, or of any (XD_STORED), but of the stripes
- * within `but`; and all of one stripe: whether there was any. */
+/* drop() drops all stored parity of a depot, or of all depots (XD_STORED),
+ * except in stripes that overlap `but`.  drop_stripe() drops all stored parity
+ * of one stripe, and returns true if there was any.  Requests in flight are not
+ * affected. */
 void xd_stand_in_drop(struct xd_stripes *s, unsigned depot, struct xd_range but,
                       enum xd_discard_reason why);
 bool xd_stand_in_drop_stripe(struct xd_stripes *s, size_t stripe,
                              enum xd_discard_reason why);
 
-/* A depot was reported to have nothing of the stripe any more: what is unused of the
- * parity that it still has can be asked for. */
+/* Call when the scheduler was told that a depot has nothing of the stripe.
+ * Unused parity of this depot can then be requested again. */
 void xd_stand_in_hold(struct xd_stripes *s, size_t stripe, unsigned depot);
 
-/* From when on the last shards of a stripe are late depots with parity join those
- * that hold them; what was refused can be asked for again a while later.  Returns when
- * it is to be called again. */
+/* When the last shards of a stripe are late, reports depots with its parity as
+ * holders of these shards.  Also allows refused parity again after a while.
+ * Returns when to call it again. */
 xd_usec xd_stand_in_watch(struct xd_stripes *s, xd_usec now);
 
-/* No depot can be asked for the range.  For how much of it, from its beginning, the
- * requests for parity that run may yet leave some, or empty. */
+/* Call when no depot can be asked for the range.  Returns the first part of it
+ * that running parity requests may still make available.  Empty if there is
+ * none. */
 struct xd_range xd_stand_in_coming(const struct xd_stripes *s,
                                    struct xd_range r);
 
-/* Nor is any coming: whether some can be asked for now in the place of the byte, since
- * it was kept for others, or taken from the place of data that depots still hold. */
+/* Call when xd_stand_in_coming() returns an empty range.  If possible, frees
+ * parity for the byte: parity that was reserved for other shards, or that
+ * replaced data which some depot still has.  Returns true if parity for the
+ * byte can be requested now. */
 bool xd_stand_in_spares(struct xd_stripes *s, uint64_t byte, xd_usec now);
 
 #endif

@@ -169,7 +169,8 @@ int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
     return XD_E_NOMEM;
 }
 
-/* Of a request for that byte; NULL: it is for no parity. */
+/* Returns the run that the request for that byte will deliver; NULL if it is
+ * not a request for parity. */
 static struct xd_coded_run *find_fetch(const struct xd_stripes *s,
                                        unsigned fetch, uint64_t byte,
                                        struct xd_open_stripe **out)
@@ -183,7 +184,7 @@ static struct xd_coded_run *find_fetch(const struct xd_stripes *s,
     return NULL;
 }
 
-/* Whether `run` only goes on with one that is stored. */
+/* Extends a stored run if `run` continues it. */
 static bool lengthen(struct xd_open_stripe *o, const struct xd_coded_run *run)
 {
     for (size_t i = 0; i < o->n_runs; i++) {
@@ -199,7 +200,8 @@ static bool lengthen(struct xd_open_stripe *o, const struct xd_coded_run *run)
     return false;
 }
 
-/* A run must not go on into the next shard, where the same parity may be. */
+/* Returns false at the first byte of a shard.  A run must not extend into it,
+ * because the same parity may be used there. */
 static bool is_in_one_shard(const struct xd_stripe_shape *shape, uint64_t byte)
 {
     return position_of(shape, byte) != 0;
@@ -234,7 +236,7 @@ bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, uint64_t byte,
     return true;
 }
 
-/* Where the positions of a run are in the shard of data of that number. */
+/* Returns the bytes of data shard `number` at the positions of the run. */
 static struct xd_range run_in(const struct xd_stripe_shape *shape,
                               unsigned number, const struct xd_coded_run *run)
 {
@@ -258,7 +260,8 @@ struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
         for (size_t i = 0; i < o->n_runs; i++) {
             struct xd_range run;
 
-            if (o->runs[i].parity != parity) /* a wide code has many */
+            /* skips most runs, because a wide code has many */
+            if (o->runs[i].parity != parity)
                 continue;
             run = run_in(shape, number, &o->runs[i]);
             if (run.begin > r.begin || run.end <= r.begin)
@@ -323,9 +326,10 @@ bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
     return false;
 }
 
-/* ---- what is there ---- */
+/* ---- what is stored ---- */
 
-/* The stored run that has the byte; NULL: it is data, or missing. */
+/* Returns the stored run of parity that contains the byte; NULL if the byte is
+ * data or missing. */
 static const struct xd_coded_run *stored_at(const struct xd_open_stripe *o,
                                             uint64_t byte)
 {
@@ -365,7 +369,7 @@ bool xd_stripes_have(const struct xd_stripes *s, size_t stripe,
 
 /* ---- decoding ---- */
 
-/* Whether a piece that is here as a whole is not proved yet: it may be wrong. */
+/* Returns whether a complete piece in the range is not verified yet. */
 static bool is_in_doubt(const struct xd_stripes *s, struct xd_range range)
 {
     const struct xd_ledger *l = s->ledger;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which bytes of a file come as parity, and when their stripes are decoded.
+ * Keeps track of data that arrives as parity, and when stripes can be decoded.
  *
- *     shard of data   0 |==========|              what of the file is there
- *                     1 |~~~~~4~~~~|              parity in its place: shard 4,
+ *     data shard      0 |==========|              the data itself
+ *                     1 |~~~~~4~~~~|              parity in its place: shard 4
  *                     2 |==========|
- *                     3 |~~5~~|~4'~|              shard 5, and then 4 of another
- *     position            0     a   b              depot
+ *                     3 |~~5~~|~4'~|              shard 5, then shard 4 from
+ *     position            0     a   b              another depot
  *
- * Byte b of each shard depends on byte b of the others alone.  So where a byte of a
- * shard of data cannot be had, a byte of parity at the same position takes its
- * place, each in the place of one: then every position has k different shards, and
- * once the stripe has come as a whole it is decoded where it lies.  Until then the
- * ledger has what came as parity as WRITING.
+ * Byte b of each shard depends only on byte b of the others.  So a missing byte
+ * of a data shard can be replaced by a parity byte at the same position, each
+ * parity byte once: then every position has k different shards, and a complete
+ * stripe is decoded in place.  Until then, bytes that arrived as parity are in
+ * state WRITING in the ledger.
  *
- * Parity that a request is to deliver, or has, in one place is of no use in
- * another at these positions: depots are not asked for it there (beside()).
+ * Parity that was requested or stored in one place is useless elsewhere at the
+ * same positions, so depots are not asked for it there (beside()).
  *
- * Pure.  Not thread-safe: guarded by the lock of its owner.
+ * Pure.
+ * Threads: not thread-safe; guarded by its owner's lock.
  */
 #ifndef XD_SESSION_STRIPES_H
 #define XD_SESSION_STRIPES_H
@@ -36,29 +37,29 @@ struct xd_pieces;
 #define XD_NO_STRIPE SIZE_MAX
 
 struct xd_stripe_shape {
-    struct xd_range range; /* of the file: its data */
+    struct xd_range range; /* the bytes of the file in this stripe */
     uint64_t shard_bytes;
     unsigned k, n;
 };
 
-/* Parity in the place of data. */
+/* A range of data that is replaced by parity. */
 struct xd_coded_run {
-    struct xd_range range; /* of the file, within one shard of data */
-    unsigned parity;       /* the number of the shard that comes instead */
+    struct xd_range range; /* bytes of the file, within one data shard */
+    unsigned parity;       /* number of the parity shard */
     unsigned depot;
-    unsigned fetch; /* that is to deliver it, or XD_STORED */
+    unsigned fetch; /* the request that will deliver it, or XD_STORED */
 };
 
 #define XD_STORED UINT32_MAX
 
-/* A stripe with such runs: those that are stored do not overlap. */
+/* A stripe in which parity replaces data.  Stored runs do not overlap. */
 struct xd_open_stripe {
     size_t number;
     struct xd_coded_run *runs;
     size_t n_runs, capacity;
 };
 
-/* Stripes in the order of time. */
+/* A queue of stripes, ordered by time. */
 struct xd_stripe_queue {
     struct xd_waiting_stripe {
         size_t number;
@@ -67,194 +68,215 @@ struct xd_stripe_queue {
     size_t first, n, capacity;
 };
 
-/* A depot that has a shard of parity of a stripe, in a walk over all of them. */
+/* Iterates over the depots that have a parity shard of a stripe. */
 struct xd_parity_holder {
     unsigned depot, parity;
-    size_t i, k; /* where the walk is, for next_holder(); 0 before the first */
+    size_t i, k; /* position of the iteration; 0 at the start */
 };
 
-/* What its user knows, and carries out. */
+/* Functions that the caller provides. */
 struct xd_stripe_ops {
-    /* Whether a depot that does not fail holds those bytes of the file. */
+    /* Returns whether a working depot has these bytes of the file. */
     bool (*holds)(const void *world, struct xd_range range);
-    /* Whether that depot fails, or is silent: what it is asked for may not come. */
+    /* Returns whether the depot fails or is silent, so that requests to it may
+     * not succeed. */
     bool (*fails)(const void *world, unsigned depot);
-    /* The next one that has parity of the stripe which may be used, and of several
-     * shards once for each; false: there is none. */
+    /* Finds the next depot with usable parity of the stripe, once for each of
+     * its shards.  Returns false at the end. */
     bool (*next_holder)(const void *world, size_t stripe,
                         struct xd_parity_holder *h);
 
-    /* Parity of the depot can, or cannot, take the place of those bytes, as far as
-     * it does not hold them itself. */
+    /* lend() reports that the depot's parity cannot replace these bytes for
+     * now, give_back() that it can again.  Bytes that the depot has itself are
+     * not affected. */
     void (*lend)(void *world, unsigned depot, struct xd_range range);
     void (*give_back)(void *world, unsigned depot, struct xd_range range);
-    /* It is asked for them as depots are that hold them, unless it was given up. */
+    /* Makes the scheduler ask the depot for these bytes as if it had them,
+     * unless the depot was given up. */
     void (*join)(void *world, unsigned depot, struct xd_range range);
-    /* What no depot could deliver may be possible now. */
+    /* Reports that depots may now be able to deliver bytes that none could
+     * before. */
     void (*ask_again)(void *world);
-    /* What was claimed there is missing again. */
+    /* Reports that bytes that were claimed are missing again. */
     void (*discard)(void *world, struct xd_range range,
                     enum xd_discard_reason why);
-    /* There is no memory. */
+    /* Reports that memory has run out. */
     void (*run_out)(void *world);
 };
 
-/* Of each stripe. */
+/* State of each stripe. */
 struct xd_stripe_state {
-    size_t open_at; /* its place among those that are open plus 1, or 0 */
-    bool has_waited, is_put_off, is_ready; /* it is in that queue, or was */
-    bool has_refused; /* a request was not made, and its depot was lent */
-    bool is_apart;   /* what takes the place of a shard comes from one depot; */
-    unsigned n_left; /* so many were begun that it could not complete */
+    size_t open_at; /* index + 1 among the open stripes, or 0 */
+    /* the stripe was put in the queue `waiting` once; it is in `put_off`; it is
+     * in `ready` */
+    bool has_waited, is_put_off, is_ready;
+    /* A request for parity was refused.  The scheduler does not ask the depot
+     * for the refused positions until this is undone, as if the parity were
+     * lent (stand_in.h). */
+    bool has_refused;
+    /* Parity in place of one shard must not come from several depots. */
+    bool is_apart;
+    unsigned n_left; /* number of incomplete runs dropped because of is_apart */
 };
 
 struct xd_stripes {
-    /* Set by its user: ascending, and disjoint. */
+    /* Set by the caller.  The stripes are sorted and do not overlap. */
     struct xd_stripe_shape *list;
     size_t n;
     const struct xd_ledger *ledger;
     const struct xd_pieces *pieces;
     const struct xd_stripe_ops *ops;
     void *world;
-    bool ignores_late; /* shards that are late are not asked of parity */
+    /* never replace shards by parity only because they are late */
+    bool ignores_late;
 
-    /* Its own. */
+    /* Private. */
     struct xd_open_stripe *open;
     size_t n_open, capacity;
-    struct xd_stripe_state *states; /* NULL: all are zero */
-    struct xd_stripe_queue waiting; /* for their last shards */
-    struct xd_stripe_queue put_off; /* to be looked at again */
-    struct xd_stripe_queue ready;   /* to be decoded */
+    struct xd_stripe_state *states; /* NULL: all zero */
+    struct xd_stripe_queue waiting; /* waiting for their last shards */
+    struct xd_stripe_queue put_off; /* stripes to be checked again later */
+    struct xd_stripe_queue ready;   /* ready to be decoded */
 };
 
-/* Frees the list, too. */
+/* Frees everything, including the list. */
 void xd_stripes_fini(struct xd_stripes *s);
 
-/* The stripe that has the byte, or XD_NO_STRIPE. */
+/* Returns the stripe that contains the byte, or XD_NO_STRIPE. */
 size_t xd_stripes_find(const struct xd_stripes *s, uint64_t byte);
 
-/* The first stripe that ends behind the byte, or n. */
+/* Returns the first stripe that ends after the byte, or n. */
 size_t xd_stripes_from(const struct xd_stripes *s, uint64_t byte);
 
-/* The part of the range, from its beginning, that is in one stripe, or in none. */
+/* Returns the first part of the range that is within one stripe, or outside of
+ * all. */
 struct xd_range xd_stripes_part(const struct xd_stripes *s, struct xd_range r);
 
-/* What the shard of data has that the byte of the stripe is in, and its number; or
- * that of a number. */
+/* shard() returns the bytes of the data shard that contains `byte`, and its
+ * number.  data() returns the bytes of data shard `number`. */
 struct xd_range xd_stripes_shard(const struct xd_stripe_shape *shape,
                                  uint64_t byte, unsigned *out_number);
 
 struct xd_range xd_stripes_data(const struct xd_stripe_shape *shape,
                                 unsigned number);
 
-/* The bytes of shard `number` at the positions of `r`, which lies in one shard;
- * they may be none, as the last shards may be short. */
+/* Returns the bytes of shard `number` at the positions of `r`, which is within
+ * one shard.  May be empty, because the last shards may be short. */
 struct xd_range xd_stripes_beside(const struct xd_stripe_shape *shape,
                                   unsigned number, struct xd_range r);
 
 bool xd_stripes_is_open(const struct xd_stripes *s, size_t stripe);
 
-/* Whether it may: parity that other shards, which no depot holds, cannot do without
- * is not for one that is only late, nor for a second request. */
+/* Returns whether a request for this parity may start.  Parity that lost shards
+ * need is not used for late ones, and no parity is requested twice. */
 bool xd_stripes_may_begin(const struct xd_stripes *s, size_t stripe,
                           const struct xd_coded_run *run);
 
-/* The stripe is to be looked at again, as what may begin may have changed, when
- * XD_STRIPES_LATE has passed.  Errors: NOMEM. */
+/* Schedules another check of the stripe after XD_STRIPES_LATE, because requests
+ * may then be allowed.  Errors: NOMEM. */
 int xd_stripes_look_again(struct xd_stripes *s, size_t stripe, xd_usec now);
 
-/* A stripe for which that time has come; XD_NO_STRIPE: for none before *out_at. */
+/* Returns a stripe whose check is due.  XD_NO_STRIPE: no check is due before
+ * *out_at. */
 size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now,
                              xd_usec *out_at);
 
-/* Whether a depot that does not fail has that shard of parity. */
+/* Returns whether a working depot has this parity shard. */
 bool xd_stripes_has_parity(const struct xd_stripes *s, size_t stripe,
                            unsigned parity);
 
-/* Whether a shard is lost, and all parity takes the place of others. */
+/* Returns true if a shard is lost and all parity already replaces other
+ * shards. */
 bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe);
 
-/* A request for parity begins.  Errors: NOMEM. */
+/* Records a request for parity.  Errors: NOMEM. */
 int xd_stripes_begin(struct xd_stripes *s, size_t stripe,
                      const struct xd_coded_run *run);
 
-/* Parity that it delivers is in its place at `range`.  Errors: NOMEM. */
+/* Records that parity from the request is stored and replaces `range`.  Errors:
+ * NOMEM. */
 int xd_stripes_stored(struct xd_stripes *s, unsigned fetch,
                       struct xd_range range);
 
-/* It has ended, and delivers nothing more; `byte` is one that it was for.  False: it
- * was not for parity. */
+/* Records the end of a request for `byte`, which will deliver nothing more.
+ * Returns false if it was not for parity. */
 bool xd_stripes_end(struct xd_stripes *s, unsigned fetch, uint64_t byte,
                     size_t *out_stripe, struct xd_coded_run *out);
 
-/* The first part of `r`, which lies in one shard, at whose positions no run has that
- * parity; empty: there is none. */
+/* Returns the first part of `r` for which this parity is unused: it does not
+ * replace any shard at the same positions.  `r` must be within one shard.
+ * Empty if there is none. */
 struct xd_range xd_stripes_next_unused(const struct xd_stripes *s,
                                        size_t stripe, unsigned parity,
                                        struct xd_range r);
 
-/* Whether a request for parity of the stripe runs. */
+/* Returns whether a request for parity of the stripe is running. */
 bool xd_stripes_is_asked(const struct xd_stripes *s, size_t stripe);
 
-/* Takes out a run that is stored, and begins within `r`; of that depot, or of any
- * (XD_STORED).  False: there is none. */
+/* Removes a stored run that begins within `r` and came from this depot, or from
+ * any depot (XD_STORED).  Returns false if there is none. */
 bool xd_stripes_take(struct xd_stripes *s, size_t stripe, unsigned depot,
                      struct xd_range r, struct xd_coded_run *out);
 
-/* Run number *i of those that are stored, or one behind it; false: there is none. */
+/* Returns the first stored run with an index of at least *i; false if there is
+ * none. */
 bool xd_stripes_next_run(const struct xd_stripes *s, size_t stripe, size_t *i,
                          struct xd_coded_run *out);
 
 /* ---- late shards ---- */
 
-/* So long a stripe waits for its last shards, where it has parity for all of them:
- * then they are late, and depots with parity count as theirs. */
+/* Time that a stripe waits for its last shards if there is enough parity to
+ * replace them.  After that they are late, and depots with parity are asked,
+ * too. */
 #define XD_STRIPES_LATE XD_SECOND
 
-/* More of the stripe is there, or parity in its place.  Errors: NOMEM. */
+/* Call when more bytes of the stripe, or of parity for it, are stored.  Errors:
+ * NOMEM. */
 int xd_stripes_look(struct xd_stripes *s, size_t stripe, xd_usec now);
 
-/* A stripe whose last shards are late, each once as a rule; XD_NO_STRIPE: none is
- * before *out_at. */
+/* Returns a stripe whose last shards are late, usually only once for each
+ * stripe.  XD_NO_STRIPE: no stripe is late before *out_at. */
 size_t xd_stripes_next_late(struct xd_stripes *s, xd_usec now, xd_usec *out_at);
 
-/* From `number` on, the first shard of data that is not there, nor parity in its
- * place; false: there is none. */
+/* Finds the first data shard, from `number`, that is neither stored nor
+ * replaced by parity.  Returns false if there is none. */
 bool xd_stripes_next_lacking(const struct xd_stripes *s, size_t stripe,
                              unsigned *number, struct xd_range *out);
 
 /* ---- decoding ---- */
 
-/* Whether the stripe can be decoded: what of it is not stored as data is as parity,
- * and what pieces of it can be proved without that is. */
+/* Returns whether the stripe can be decoded: all of it is stored as data or
+ * parity, and all pieces that can be verified without decoding are verified. */
 bool xd_stripes_is_ready(const struct xd_stripes *s, size_t stripe);
 
-/* If it can it is to be.  Errors: NOMEM. */
+/* Queues the stripe for decoding if it is ready.  Errors: NOMEM. */
 int xd_stripes_put_ready(struct xd_stripes *s, size_t stripe);
 
-/* Whether some may be, and one that is to be decoded now; XD_NO_STRIPE: none is. */
+/* has_ready() returns whether stripes may be ready; take_ready() returns one to
+ * decode now, or XD_NO_STRIPE. */
 bool xd_stripes_has_ready(const struct xd_stripes *s);
 size_t xd_stripes_take_ready(struct xd_stripes *s);
 
-/* Positions from `begin` on where the same shards are there. */
+/* A range of positions at which the same shards are stored. */
 struct xd_stripe_step {
     uint64_t begin, end;
-    unsigned present[XD_SHARDS_MAX]; /* what lies in the place of each shard of
-                                        data: it, or parity */
-    unsigned lost[XD_SHARDS_MAX];    /* those that are to be made, */
-    unsigned n_lost;                 /* so many */
+    /* for each data shard, the shard stored in its place: itself or parity */
+    unsigned present[XD_SHARDS_MAX];
+    unsigned lost[XD_SHARDS_MAX]; /* data shards to compute */
+    unsigned n_lost;              /* number of them */
 };
 
-/* The step that begins at that position of a stripe; false: it ends there. */
+/* Returns the step that begins at this position; false at the end of the
+ * stripe. */
 bool xd_stripes_next_step(const struct xd_stripes *s, size_t stripe,
                           uint64_t begin, struct xd_stripe_step *out);
 
-/* Whether some of that shard of data is to be decoded. */
+/* Returns whether part of this data shard must be decoded. */
 bool xd_stripes_is_coded(const struct xd_stripes *s, size_t stripe,
                          unsigned number);
 
-/* Whether all of a shard of parity lies in the place of that shard of data, from
- * one depot: then it can be proved by its hash. */
+/* Returns whether a whole parity shard from one depot is stored in place of
+ * this data shard, so that its hash can be checked. */
 bool xd_stripes_is_whole(const struct xd_stripes *s, size_t stripe,
                          unsigned number, struct xd_coded_run *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which shards are asked of parity: those that are lost, and those that are late. */
+/* Finds the shards that need parity because they are lost or late. */
 #include <string.h>
 #include <xdownload/error.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- queues ---- */
 
-/* Behind the others.  Errors: NOMEM. */
+/* Appends to the queue.  Errors: NOMEM. */
 static int put(struct xd_stripe_queue *q, size_t stripe, xd_usec now)
 {
     struct xd_waiting_stripe *list;
@@ -27,7 +27,8 @@ static int put(struct xd_stripe_queue *q, size_t stripe, xd_usec now)
     return 0;
 }
 
-/* Once, as long as `is_in`, of the stripe's state, notes that. */
+/* Appends to the queue and sets `is_in`, a flag of the stripe, unless it is set
+ * already. */
 static int put_once(struct xd_stripe_queue *q, size_t stripe, xd_usec now,
                     bool *is_in)
 {
@@ -37,7 +38,9 @@ static int put_once(struct xd_stripe_queue *q, size_t stripe, xd_usec now,
     return rc;
 }
 
-/* The first, if XD_STRIPES_LATE has passed. */
+/* Removes the first stripe if it has waited for XD_STRIPES_LATE.  Otherwise
+ * returns XD_NO_STRIPE, and sets *out_at to the time when it will have waited
+ * that long. */
 static size_t take_due(struct xd_stripe_queue *q, xd_usec now, xd_usec *out_at)
 {
     *out_at = XD_NEVER;
@@ -50,7 +53,7 @@ static size_t take_due(struct xd_stripe_queue *q, xd_usec now, xd_usec *out_at)
     return q->list[q->first++].number;
 }
 
-/* ---- what can be decoded ---- */
+/* ---- stripes that are ready ---- */
 
 int xd_stripes_put_ready(struct xd_stripes *s, size_t stripe)
 {
@@ -76,9 +79,9 @@ size_t xd_stripes_take_ready(struct xd_stripes *s)
     return XD_NO_STRIPE;
 }
 
-/* ---- for what parity is needed ---- */
+/* ---- where parity is needed ---- */
 
-/* By a depot that does not fail. */
+/* Returns whether a working depot has been asked for parity in place of `r`. */
 static bool is_asked_at(const struct xd_stripes *s, size_t stripe,
                         struct xd_range r)
 {
@@ -92,8 +95,8 @@ static bool is_asked_at(const struct xd_stripes *s, size_t stripe,
     return false;
 }
 
-/* Whether the shard has to be decoded at the positions of `r`, and no parity for
- * that is there yet, or on its way. */
+/* Returns whether the shard is lost at the positions of `r`, and no parity is
+ * stored or requested in its place. */
 static bool is_in_need(const struct xd_stripes *s, size_t stripe,
                        unsigned number, struct xd_range r)
 {
@@ -116,7 +119,8 @@ bool xd_stripes_has_parity(const struct xd_stripes *s, size_t stripe,
     return false;
 }
 
-/* Whether no run has that parity at any position of `r`, and a depot has it. */
+/* Returns whether the parity is unused at all positions of `r` and a depot has
+ * it. */
 static bool is_spare(const struct xd_stripes *s, size_t stripe, unsigned parity,
                      struct xd_range r)
 {
@@ -218,7 +222,6 @@ static bool has_before(const struct xd_open_stripe *o, size_t i)
     return false;
 }
 
-/* How many shards of parity take the place of none. */
 static unsigned count_spare(const struct xd_stripes *s, size_t stripe)
 {
     const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
@@ -229,8 +232,8 @@ static unsigned count_spare(const struct xd_stripes *s, size_t stripe)
     return n;
 }
 
-/* Whether some shards are not there, and there is parity for each of them: where
- * there is less, what is only late would take it from what is lost. */
+/* Returns true if shards are missing and there is enough parity for all of
+ * them.  With less parity, late shards would use up what lost shards need. */
 static bool lacks_few(const struct xd_stripes *s, size_t stripe)
 {
     const unsigned n = count_lacking(s, stripe);

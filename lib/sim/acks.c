@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What acks report to a depot, as Linux does it: SACK, losses found by the
- * order of transmissions (RACK), proportional rate reduction.
+ * The sender's handling of ACKs as in Linux: SACK, loss detection by the order
+ * of transmissions (RACK), proportional rate reduction.
  */
 #include <math.h>
 
@@ -9,13 +9,14 @@
 
 #define DUPLICATES 3
 
-/* What an ack takes off the list. */
+/* The result of applying an ACK to the list of segments. */
 struct taken {
-    struct xd_segment newest; /* of them; transmission 0: none */
-    xd_nsec rtt;              /* < 0: not measured */
+    /* newest acknowledged segment; transmission 0: none */
+    struct xd_segment newest;
+    xd_nsec rtt; /* < 0: not measured */
 };
 
-/* Returns how many of [from, to) were not acked before. */
+/* Returns how many segments of [from, to) are newly acknowledged. */
 static unsigned take_acked(struct xd_sender *s, uint32_t from, uint32_t to,
                            xd_nsec now, struct taken *taken)
 {
@@ -46,8 +47,8 @@ static unsigned take_acked(struct xd_sender *s, uint32_t from, uint32_t to,
     return n;
 }
 
-/* A segment is lost when later transmissions came in: three of them, or any
- * while others are being made good. */
+/* Marks segments as lost if later transmissions were acknowledged: three of
+ * them, or any during recovery. */
 static unsigned find_lost(struct xd_sender *s)
 {
     unsigned above = 0, n = 0;
@@ -76,7 +77,7 @@ static void begin_recovery(struct xd_sender *s)
     xd_cubic_lost(&s->cubic);
 }
 
-/* Proportional rate reduction (RFC 6937). */
+/* Reduces the window by proportional rate reduction (RFC 6937). */
 static void reduce(struct xd_sender *s, unsigned n_acked, bool lost_more)
 {
     double most = s->cubic.threshold, more;
@@ -104,7 +105,8 @@ static void end_recovery(struct xd_sender *s)
     s->is_recovering = s->is_after_timeout = false;
 }
 
-/* How fast what came in had left, or came in, whichever took longer. */
+/* Takes a rate sample for BBR: delivered packets over the longer of the send
+ * and ACK intervals. */
 static void update_bbr(struct xd_sender *s, xd_nsec now,
                        const struct taken *taken, unsigned n, unsigned n_lost)
 {
@@ -148,8 +150,8 @@ static void update_cubic(struct xd_sender *s, xd_nsec now, xd_nsec rtt,
                        s->is_after_timeout || is_full);
 }
 
-/* An ack of what was sent before the timeout: nothing was lost, it took long
- * (RFC 4015). */
+/* Undoes a timeout (RFC 4015).  The ACK is for a segment sent before the
+ * timeout, so nothing was lost. */
 static void undo_timeout(struct xd_sender *s)
 {
     for (uint32_t i = s->all; i < s->next; i++) {

@@ -12,10 +12,10 @@
 #define PROBE_RTT_TIME (200 * XD_NSEC_MS)
 #define MARGIN 0.99
 
-/* So much leaves at a time: a millisecond's bytes, within limits. */
+/* Length of a burst in seconds, and its limit in packets. */
 #define BURST_SECONDS (1.0 / 1024)
 #define MOST_BURST 44
-#define SLOW 100.0 /* packets per second, of 1.2 Mbit/s */
+#define SLOW 100.0 /* packets per second, about 1.2 Mbit/s */
 
 void xd_bbr_init(struct xd_bbr *b, uint64_t seed)
 {
@@ -69,7 +69,8 @@ static double product(const struct xd_bbr *b, double gain)
     return ceil(best_rate(b) * (double)b->least_rtt / 1e9 * gain);
 }
 
-/* What may be in flight, with room for bursts and delayed acks. */
+/* Returns the target for packets in flight, with allowance for bursts and
+ * delayed ACKs. */
 static double in_flight_of(const struct xd_bbr *b, double gain)
 {
     double n = product(b, gain) + 3 * xd_bbr_burst(b);
@@ -85,7 +86,8 @@ void xd_bbr_begin(struct xd_bbr *b, xd_nsec now, xd_nsec rtt)
     b->pacing = HIGH_GAIN * b->window / (double)rtt * 1e9;
 }
 
-/* Rates of old rounds are forgotten when there is a new one, and no sooner. */
+/* Records a rate.  Old rounds expire only here, so they count as long as there
+ * is no new rate. */
 static void note_rate(struct xd_bbr *b, double rate)
 {
     for (; b->noted < b->round; b->noted++)
@@ -135,7 +137,8 @@ static void probe_bandwidth(struct xd_bbr *b, xd_nsec now)
     next_phase(b, now);
 }
 
-/* Full when three rounds did not yield a quarter more. */
+/* Finds out whether the pipe is full: three rounds in a row did not increase
+ * the rate by 25%. */
 static void look_for_full(struct xd_bbr *b, const struct xd_rate_sample *s)
 {
     double rate = best_rate(b);
@@ -213,7 +216,8 @@ static void set_pacing(struct xd_bbr *b)
         b->pacing = fmax(rate, 1);
 }
 
-/* In the first round of a recovery only what was delivered is sent anew. */
+/* Sets the window in and after a recovery.  In its first round, BBR sends only
+ * as much as was delivered (packet conservation). */
 static bool recover(struct xd_bbr *b, const struct xd_rate_sample *s)
 {
     b->window = fmax(b->window - s->n_lost, 1);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a depot's cap lets a connection, or a request, send: a token bucket.
- * A depot without a cap never makes anybody wait.
+ * Token buckets for the limits of a depot on each connection or request.  A
+ * bucket without a limit never waits.
  */
 #ifndef XD_SIM_CAP_H
 #define XD_SIM_CAP_H
 
 #include "sim/tcp.h"
 
-/* How long until so many bytes may be sent; 0: now.  Fills the bucket. */
-xd_nsec xd_cap_wait(struct xd_cap *cap, const struct xd_path *path, xd_nsec now,
+/* Refills the bucket at `rate` bytes per second up to `burst` bytes; rate 0: no
+ * limit.  Returns how long to wait until `bytes` may be sent; 0: send now. */
+xd_nsec xd_cap_wait(struct xd_cap *cap, double rate, double burst, xd_nsec now,
                     unsigned bytes);
 
-/* They were sent. */
+/* Takes the tokens for bytes that were sent. */
 void xd_cap_pay(struct xd_cap *cap, unsigned bytes);
 
 #endif

@@ -46,7 +46,7 @@ static bool next_holder(const void *run, size_t stripe,
     return false;
 }
 
-/* ---- what session/stand_in.h decides ---- */
+/* ---- operations for session/stand_in.h ---- */
 
 static void report(struct xd_run *r, enum xd_sched_event_kind kind,
                    unsigned depot, struct xd_range range)
@@ -107,7 +107,7 @@ static const struct xd_stripe_ops ops = {.holds = holds,
                                          .discard = discard,
                                          .run_out = run_out};
 
-/* ---- the whole ---- */
+/* ---- start and end ---- */
 
 int xd_sim_coded_start(struct xd_run *r)
 {
@@ -195,8 +195,8 @@ xd_usec xd_sim_coded_watch(struct xd_run *r)
 
 /* ---- decoding ---- */
 
-/* Depots whose parity lies in the places of data of the stripe are banned if it is
- * wrong; returns whether any was. */
+/* Bans the depots with wrong parity in the stripe.  Returns whether there were
+ * any. */
 static bool find_liars(struct xd_run *r, size_t stripe)
 {
     struct xd_coded_run run;
@@ -209,7 +209,7 @@ static bool find_liars(struct xd_run *r, size_t stripe)
             continue;
         are_there = true;
         xd_trust_ban(r, run.depot);
-        i = 0; /* its runs are gone */
+        i = 0; /* banning removed runs, so start over */
     }
     return are_there;
 }

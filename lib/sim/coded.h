@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parity in the place of data that no depot delivers, as engine/coded.h has it, in
- * virtual time: session/stand_in.h decides which depots are asked for it, and
+ * Fetches parity in place of data, in virtual time, like engine/coded.h.
+ * session/stand_in.h decides which depots are asked for it, and
  * session/stripes.h when a stripe is decoded, which takes no time.
  *
- * Without a code there are no stripes, and nothing happens here.
+ * Without a code there are no stripes, and these functions do nothing.  If
+ * memory runs out, the run ends (xd_run_out_of_memory()).
  */
 #ifndef XD_SIM_CODED_H
 #define XD_SIM_CODED_H
@@ -18,47 +19,57 @@
 struct xd_run;
 struct xd_sched_action;
 
-/* 0 or NOMEM; fini() in any case. */
+/* Returns 0 or NOMEM.  Call fini() in any case. */
 int xd_sim_coded_start(struct xd_run *r);
 void xd_sim_coded_fini(struct xd_run *r);
 
 enum xd_sim_coded_kind {
     XD_SIM_IS_DATA,
     XD_SIM_IS_PARITY,
-    XD_SIM_IS_KEPT /* parity that others need: it ends before it begins */
+    /* The parity is reserved for other shards, or already replaces one.  Do not
+     * send the request; end it as canceled (XD_EV_CANCELED). */
+    XD_SIM_IS_KEPT
 };
 
-/* A request was decided on.  Of parity its depot is not asked for any more at these
- * positions. */
+/* Call for a new request.  While a parity request runs, its depot is not asked
+ * for data at the same positions in other shards. */
 enum xd_sim_coded_kind xd_sim_coded_begin(struct xd_run *r,
                                           const struct xd_sched_action *a);
 
-/* Parity of that request, which claimed the range, is in its place. */
+/* Records that parity from the request is stored in place of `range`, bytes of
+ * the file.  The request must have claimed them in the ledger. */
 void xd_sim_coded_stored(struct xd_run *r, unsigned fetch,
                          struct xd_range range);
 
-/* The request, which was for that byte, has ended, and the scheduler knows that. */
+/* Call when any request, for parity or data, has ended and the scheduler was
+ * told.  `byte` is the first byte that was requested. */
 void xd_sim_coded_ended(struct xd_run *r, unsigned fetch, uint64_t byte);
 
-/* Decodes what can be; bans depots of which parity turns out to be wrong. */
+/* Decodes the stripes that are ready, and bans depots whose parity was wrong.
+ * If even one of them sent wrong parity, all stored parity of that stripe is
+ * dropped, and the stripe is not decoded. */
 void xd_sim_coded_decode(struct xd_run *r);
 
-/* What is not decoded of a depot, which was banned, is missing again. */
+/* Marks the bytes that undecoded parity of a banned depot replaced as
+ * missing. */
 void xd_sim_coded_drop(struct xd_run *r, unsigned depot);
 
-/* Bytes are stored, or parity in their place. */
+/* Call when bytes of the range, or parity that replaces them, are stored. */
 void xd_sim_coded_written(struct xd_run *r, struct xd_range range);
 
-/* From when on the last shards of a stripe are late depots with parity hold them as
- * their own do.  Returns when it is to be called again. */
+/* Lets depots with parity deliver the late shards of stripes.  Also allows
+ * requests that were refused (XD_SIM_IS_KEPT) again after a while.  Returns
+ * when to call it again. */
 xd_usec xd_sim_coded_watch(struct xd_run *r);
 
-/* No depot can be asked for the byte: whether parity can be now that was kept for
- * others, or taken from the place of data that depots still hold. */
+/* Call when no depot can be asked for the byte and coming() returned an empty
+ * range.  Frees parity for it, if possible: parity that was reserved for other
+ * shards, or that replaced data which depots still have.  Returns true if
+ * parity for the byte can be requested now. */
 bool xd_sim_coded_spares(struct xd_run *r, uint64_t byte);
 
-/* For how much of the range, from its beginning, the requests for parity that run may
- * yet leave some.  Of the driver. */
+/* Callback of the driver.  Returns the first part of the range that running
+ * parity requests may make available; empty if there is none. */
 struct xd_range xd_sim_coded_coming(void *run, struct xd_range range);
 
 #endif

@@ -9,7 +9,7 @@
 #define C 0.4
 #define NO_THRESHOLD 1e9
 
-/* HyStart looks at rounds of this many packets or more. */
+/* HyStart is active from this window on. */
 #define LOW_WINDOW 16
 #define SAMPLES 8
 #define TRAIN_GAP (2 * XD_NSEC_MS)
@@ -33,8 +33,8 @@ static void begin_round(struct xd_cubic *c, xd_nsec now, uint32_t next)
     c->n_samples = 0;
 }
 
-/* Leave slow start when the acks of a round span half a round trip, or when
- * the round trip has grown. */
+/* Leaves slow start when the ACKs of a round span half a round trip, or when
+ * the round-trip time has grown. */
 static void hystart(struct xd_cubic *c, xd_nsec now, xd_nsec rtt)
 {
     bool is_over = false;
@@ -67,7 +67,8 @@ static void begin_epoch(struct xd_cubic *c, xd_nsec now)
     }
 }
 
-/* In how many acked packets the window grows by one. */
+/* Returns the number of acknowledged packets after which the window grows by
+ * one. */
 static double growth(struct xd_cubic *c, xd_nsec now, unsigned n)
 {
     double t, target, count;

@@ -3,7 +3,8 @@
 
 #include <xdownload/error.h>
 
-/* No scheduler decides more at one moment. */
+/* Limit on the actions without time passing.  A working scheduler never reaches
+ * it. */
 #define MOST_ACTIONS 200000
 
 int xd_driver_begin(struct xd_driver *d, const struct xd_layout *layout,
@@ -23,7 +24,10 @@ int xd_driver_begin(struct xd_driver *d, const struct xd_layout *layout,
     if (d->is_unchecked)
         return 0;
     d->rules = xd_rules_new(layout, xd_sched_options(d->session.sched), wanted);
-    return d->rules ? 0 : XD_E_NOMEM;
+    if (!d->rules)
+        return XD_E_NOMEM;
+    d->rules->sched = d->session.sched;
+    return 0;
 }
 
 void xd_driver_fini(struct xd_driver *d)
@@ -68,7 +72,7 @@ void xd_driver_ask_again(struct xd_driver *d)
     xd_sched_ask_again(d->session.sched);
 }
 
-/* All is here but what no depot can deliver. */
+/* Returns true if only bytes that no depot can deliver are missing. */
 static bool ends_with_gaps(const struct xd_driver *d)
 {
     const struct xd_rules *r = d->rules;
@@ -90,7 +94,8 @@ static enum xd_rule check(struct xd_driver *d, const struct xd_sched_action *a)
     return rule;
 }
 
-/* A byte that no depot can deliver ends it. */
+/* Returns whether the download fails because of a byte that no depot can
+ * deliver. */
 static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
 {
     return a->kind == XD_DO_FAIL &&
@@ -98,7 +103,8 @@ static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
            !xd_sched_options(d->session.sched)->has_gaps;
 }
 
-/* No depot can be asked for bytes, in the place of which others are coming. */
+/* Puts off bytes that no depot can be asked for but that may still arrive in
+ * another way, for example as parity. */
 static bool put_off(struct xd_driver *d, const struct xd_sched_action *a)
 {
     const struct xd_range none = {0, 0};
@@ -115,7 +121,7 @@ static bool put_off(struct xd_driver *d, const struct xd_sched_action *a)
     return true;
 }
 
-/* Every byte is here, and counts unless the whole is wrong. */
+/* Checks the whole file after its last byte has arrived. */
 static void complete(struct xd_driver *d)
 {
     const struct xd_session_event event = {
@@ -128,7 +134,7 @@ static void complete(struct xd_driver *d)
     d->is_over |= d->is_complete;
 }
 
-/* False: it waits until then. */
+/* Returns false if the scheduler waits. */
 static bool obey(struct xd_driver *d, struct xd_sched_action *a)
 {
     enum xd_rule rule;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A session at work: events go in, actions come out and are carried out by
- * some world, and every step is checked against the rules.
+ * Runs a session: passes events to it, lets a world carry out its actions, and
+ * checks every step against the rules.
  */
 #ifndef XD_SIM_DRIVER_H
 #define XD_SIM_DRIVER_H
@@ -11,44 +11,48 @@
 #include "sim/rules.h"
 
 struct xd_driver {
-    /* Set by its user. */
+    /* Set by the user. */
     void *world;
     void (*carry_out)(void *world, const struct xd_sched_action *a);
-    bool (*ask_another)(void *world, uint64_t byte); /* no depot can be asked
-                                                        for it: true: another
-                                                        is now; or NULL */
-    /* No depot can be asked for the range: how much of it, from its beginning, may
-     * come in another way; or NULL. */
+    /* Called when no depot can be asked for a byte.  Returns true if one can be
+     * asked for it now.  May be NULL. */
+    bool (*ask_another)(void *world, uint64_t byte);
+    /* Called when no depot can be asked for the range.  Returns the first part
+     * of it that may arrive in another way.  May be NULL. */
     struct xd_range (*coming)(void *world, struct xd_range range);
-    void (*check)(void *world); /* every byte is here: steps the session; NULL:
-                                    nothing is to be proved of the whole */
-    void (*begin_round)(void *world); /* no request may be left; likewise */
-    void (*spoil)(struct xd_sched_action *a); /* before the rules see it, or
-                                                 NULL (tests of the rules) */
-    bool is_unchecked; /* there are no rules; not where gaps may be left */
-    /* Kept here. */
+    /* Called when every byte has arrived.  It must step the session.  NULL: the
+     * whole file is not checked. */
+    void (*check)(void *world);
+    void (*begin_round)(void *world); /* called when no request is left */
+    /* changes an action before the rules see it, to test the rules; or NULL */
+    void (*spoil)(struct xd_sched_action *a);
+    /* do not check the rules; cannot be combined with has_gaps of the
+     * scheduler's options */
+    bool is_unchecked;
+    /* Maintained by the driver. */
     struct xd_ledger ledger;
-    struct xd_session session; /* its line is its user's to make */
-    struct xd_rules *rules;    /* NULL: the run is unchecked */
+    struct xd_session session; /* the caller creates session.line */
+    struct xd_rules *rules; /* checker of the rules; NULL: nothing is checked */
     xd_usec now;
     bool is_over, is_complete, is_endless, failed;
     enum xd_rule broken;
 };
 
-/* Make the first scheduler, or another when no request is left, which knows what
- * the ledger does.  0 or NOMEM; fini() in any case. */
+/* Creates the first scheduler, or another one when no request is left.  It
+ * starts with the state of the ledger.  Returns 0 or NOMEM.  Call fini() in any
+ * case. */
 int xd_driver_begin(struct xd_driver *d, const struct xd_layout *layout,
                     const struct xd_sched_options *o, struct xd_range wanted);
 void xd_driver_fini(struct xd_driver *d);
 
-/* At d->now, which its user moves. */
+/* Handles an event at d->now, which the user advances. */
 void xd_driver_take_event(struct xd_driver *d, struct xd_sched_event ev);
 
-/* What no depot could deliver may have become possible. */
+/* Call when depots may be able to deliver bytes that none could before. */
 void xd_driver_ask_again(struct xd_driver *d);
 
-/* Decide and carry out until there is nothing more to do; returns until
- * when. */
+/* Decides and carries out actions until there is nothing to do.  Returns when
+ * to call it again. */
 xd_usec xd_driver_act(struct xd_driver *d);
 
 #endif

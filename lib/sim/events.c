@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Without a branch, which could not be predicted. */
+/* Has no branch, because the processor could not predict it. */
 static inline bool is_before(const struct xd_event_key *a,
                              const struct xd_event_key *b)
 {
@@ -18,7 +18,7 @@ static struct xd_event_slot *slot_of(const struct xd_events *e, uint32_t number)
     return &e->slots[number - 1];
 }
 
-/* Its number, or 0 without memory. */
+/* Returns the number of a new slot, 0 if out of memory. */
 static uint32_t new_slot(struct xd_events *e)
 {
     const uint32_t number = e->first_free;
@@ -50,13 +50,12 @@ static struct xd_event_key key_of(const struct xd_events *e, uint32_t number)
 
 /* ---- lists ---- */
 
-/* The last event of the list that such an event may belong to; NULL: it is a
- * timer. */
+/* Returns the last event of the list for this kind; NULL for timers. */
 static uint32_t *last_of(struct xd_events *e, enum xd_sim_kind kind,
                          unsigned number)
 {
     switch (kind) {
-    case XD_SIM_AT_CLIENT: /* they leave one line, the client's */
+    case XD_SIM_AT_CLIENT: /* all packets come from the client's line */
         return &e->last[(unsigned)kind * XD_EVENT_DEPOTS];
     case XD_SIM_AT_SHARED:
     case XD_SIM_AT_ACCESS:
@@ -71,14 +70,14 @@ static uint32_t *last_of(struct xd_events *e, enum xd_sim_kind kind,
     case XD_SIM_REPORT_TIMER:
     case XD_SIM_SILENCE_TIMER:
     case XD_SIM_CANCEL_TIMER:
+    case XD_SIM_ASK_TIMER:
     case XD_SIM_PING_TIMER:
         break;
     }
     return NULL;
 }
 
-/* Whether it follows others of its list, of which the first is in the heap or
- * beside it. */
+/* Appends to a list.  Returns false if the event must go to the heap. */
 static bool append(struct xd_events *e, uint32_t *last,
                    const struct xd_event_key *key)
 {
@@ -104,7 +103,7 @@ static void push(struct xd_events *e, struct xd_event_key key)
     e->heap[i] = key;
 }
 
-/* The first key makes place for this one. */
+/* Replaces the first key. */
 static void replace_first(struct xd_events *e, struct xd_event_key key)
 {
     size_t i = 0, child;
@@ -150,7 +149,7 @@ struct xd_sim_event *xd_events_put(struct xd_events *e, enum xd_sim_kind kind,
     return &s->event;
 }
 
-/* The event behind one that was taken takes its place. */
+/* Puts the next event of the list in the place of the one that was removed. */
 static void move_up(struct xd_events *e, bool is_clients, uint32_t next)
 {
     const struct xd_event_key none = {.slot = 0};

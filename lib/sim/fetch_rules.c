@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a FETCH must be like: its lane, its depot, its bytes. */
+/* Rules for FETCH: lane, depot and bytes. */
 #include "sim/rules.h"
 
-/* Those that had begun together count once; so may those that run when a byte
- * ends a row. */
-static unsigned most_in_vain(const struct xd_rules *r)
+/* Returns how many requests without a byte a depot may have in a row.  Requests
+ * that run at the same time count as one, both at the beginning of the row and
+ * at its end. */
+static unsigned most_without_byte(const struct xd_rules *r)
 {
     unsigned most = r->o.max_failures > 10 ? r->o.max_failures : 10;
 
@@ -27,7 +28,7 @@ static enum xd_rule check_place(const struct xd_rules *r,
     if (xd_rules_running(r, a->depot) >=
         xd_rules_lanes(r, a->depot, a->owns_connection && d->shares))
         return XD_RULE_LIMIT;
-    if (d->in_vain >= most_in_vain(r))
+    if (d->n_without_byte >= most_without_byte(r))
         return XD_RULE_VAIN;
     if (!d->is_open || d->is_dropped || !xd_rules_is_awake(r, a->depot, now))
         return XD_RULE_USABLE;
@@ -66,8 +67,9 @@ static enum xd_rule check_range(const struct xd_rules *r,
     return XD_RULE_NONE;
 }
 
-/* What a depot without ranges delivers others may be asked for as well, until
- * one has proved itself. */
+/* Returns true if the request counts as a copy of the same bytes from `depot`.
+ * Depots with and without ranges are counted separately, because a depot
+ * without ranges must first prove itself. */
 static bool counts_as_copy(const struct xd_rules *r,
                            const struct xd_ruled_fetch *f, unsigned depot)
 {
@@ -109,7 +111,7 @@ static enum xd_rule check_needed(const struct xd_rules *r,
                    r->fetches[i].range.begin < a->range.end &&
                    a->range.begin < r->fetches[i].range.end;
     if (is_copy && r->o.whole_blocks && r->is_papers)
-        return XD_RULE_NONE; /* paper.c says what it asks for */
+        return XD_RULE_NONE; /* paper.c checks this */
     if (xd_rules_has(&r->verified, first) || xd_rules_has(&r->verified, last))
         return XD_RULE_NEEDED;
     if (!is_copy &&
@@ -155,22 +157,13 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
         rule = check_bytes(r, a, now);
     if (rule != XD_RULE_NONE)
         return rule;
-    if (r->n_begun == 0)
-        r->last_byte_at = now;
-    xd_rules_spread(r, a->depot,
-                    a->owns_connection && r->depots[a->depot].shares);
     r->fetches[a->fetch] = (struct xd_ruled_fetch){
         .is_live = true,
-        .owns_connection = a->owns_connection,
         .depot = a->depot,
-        .is_beside = xd_rules_running(r, a->depot) > 0,
-        .has_company = r->depots[a->depot].flowing > 0,
         .lane = a->lane,
         .block = r->is_papers && !r->depots[a->depot].no_ranges
                      ? xd_paper_begin(r, a)
                      : UINT64_MAX,
-        .number = r->n_begun++,
-        .began_at = now,
         .range = a->range,
         .got = a->range.begin};
     return XD_RULE_NONE;

@@ -11,7 +11,8 @@ static uint64_t n_objects(const struct xd_sim_options *o)
     return o->object_bytes == 0 ? 1 : (o->size - 1) / o->object_bytes + 1;
 }
 
-/* As the highest random weight says, which depends on both. */
+/* Returns the weight of a depot for an object in highest-random-weight
+ * hashing. */
 static uint64_t weight(uint64_t object, size_t depot)
 {
     uint64_t state = object * 1000003 + depot;
@@ -19,7 +20,6 @@ static uint64_t weight(uint64_t object, size_t depot)
     return xd_sim_random(&state) ^ xd_sim_random(&state);
 }
 
-/* Whether it is among those that own the object. */
 static bool owns(const struct xd_scenario *s, size_t depot, uint64_t object)
 {
     unsigned n_before = 0, most = xd_scenario_depot(s, depot)->owners;
@@ -45,7 +45,8 @@ unsigned xd_sim_depot_of(const struct xd_sim_code *c, size_t stripe,
     return (unsigned)((stripe + shard) % c->n);
 }
 
-/* Of each stripe a shard of data, or all that its parity can stand in for. */
+/* Returns the data shard of a depot.  For a depot with parity, returns the
+ * whole stripe, because parity can replace any part of it. */
 static struct xd_range of_stripe(const struct xd_sim_options *o, size_t depot,
                                  size_t stripe)
 {

@@ -3,12 +3,12 @@
 
 #include "base/alloc.h"
 
-/* Threads wake, a request is written, read and looked up; and what the answer
- * before it left in the buffer was written.  Measured with nginx on the same
- * machine: half a millisecond for 64 KiB, twice that for a buffer of 256. */
+/* Time for waking a thread, sending a request and handling it at the depot,
+ * plus writing what the previous response left in the buffer.  Measured with
+ * nginx on the same machine: 0.5 ms for 64 KiB, twice that for 256 KiB. */
 #define LEAST_THOUGHT (2 * XD_NSEC_MS / 10)
 #define MORE_THOUGHT (XD_NSEC_MS / 2)
-#define WRITE_NSEC 3 /* per byte */
+#define WRITE_NSEC 3 /* nanoseconds to write a byte */
 
 uint64_t xd_sim_random(uint64_t *state)
 {
@@ -24,7 +24,7 @@ double xd_sim_uniform(uint64_t *state)
     return (double)(xd_sim_random(state) >> 11) / 9007199254740992.0;
 }
 
-/* So that a line's luck is its own, whatever lines there are beside it. */
+/* Makes a line's random numbers independent of other lines. */
 static uint64_t seed_of(const struct xd_scenario_line *line, uint64_t seed)
 {
     for (const char *c = line->name; *c != '\0'; c++)
@@ -41,9 +41,12 @@ int xd_net_init(struct xd_net *n, const struct xd_scenario *s, uint64_t seed)
         return XD_E_NOMEM;
     for (size_t i = 0; i < s->n_lines; i++) {
         n->wires[i].path = s->lines[i].path;
+        n->wires[i].requests.is_new = true;
         n->wires[i].random = seed_of(&s->lines[i], seed);
         n->wires[i].loss_random = xd_sim_random(&n->wires[i].random);
         n->wires[i].jitter_random = xd_sim_random(&n->wires[i].random);
+        n->wires[i].draw_random = seed_of(&s->lines[i], ~seed);
+        n->wires[i].think_random = xd_sim_random(&n->wires[i].draw_random);
         if (s->lines[i].depot != XD_NO_LINE)
             n->depots[s->lines[i].depot] = i;
     }
@@ -57,18 +60,72 @@ void xd_net_fini(struct xd_net *n)
     xd_free(n->depots);
 }
 
-/* When the packet will have left, or -1: it finds no room in the queue. */
-static xd_nsec transmit(struct xd_wire *w, xd_nsec now, unsigned bytes)
+/* A period in which the rate of a line is constant. */
+struct stretch {
+    double rate; /* rate of the line in bytes per second; 0: unlimited */
+    size_t next; /* index of the change that ends the period */
+};
+
+static xd_nsec end_of(const struct xd_net *n, const struct stretch *s)
 {
-    xd_nsec start = w->busy_until > now ? w->busy_until : now;
-    double waiting;
+    return s->next < n->scenario->n_changes ? n->scenario->changes[s->next].at
+                                            : INT64_MAX;
+}
+
+static void go_to_next(const struct xd_net *n, size_t line, struct stretch *s)
+{
+    const struct xd_change *c = &n->scenario->changes[s->next++];
+    struct xd_path path = {.rate = s->rate};
+
+    if (c->line == line)
+        xd_path_apply(&path, c->key, c->value);
+    s->rate = path.rate;
+}
+
+/* Returns how many bytes leave the queue from now until `until`. */
+static double carried(const struct xd_net *n, size_t line, struct stretch *s,
+                      xd_nsec until)
+{
+    xd_nsec from = n->now;
+    double bytes = 0;
+
+    for (; end_of(n, s) < until; go_to_next(n, line, s)) {
+        bytes += (double)(end_of(n, s) - from) * s->rate / 1e9;
+        from = end_of(n, s);
+    }
+    return bytes + (double)(until - from) * s->rate / 1e9;
+}
+
+/* Returns the time at which the first `bytes` of the queue at time `from` will
+ * have left. */
+static xd_nsec leaves_at(const struct xd_net *n, size_t line, struct stretch *s,
+                         xd_nsec from, double bytes)
+{
+    while (s->rate > 0) {
+        xd_nsec takes = (xd_nsec)(bytes / s->rate * 1e9);
+
+        if (takes <= end_of(n, s) - from)
+            return from + takes;
+        bytes -= (double)(end_of(n, s) - from) * s->rate / 1e9;
+        from = end_of(n, s);
+        go_to_next(n, line, s);
+    }
+    return from;
+}
+
+/* Returns the time at which the packet will have left; -1 if the queue is
+ * full. */
+static xd_nsec transmit(struct xd_net *n, size_t line, unsigned bytes)
+{
+    struct xd_wire *w = &n->wires[line];
+    xd_nsec start = w->busy_until > n->now ? w->busy_until : n->now;
+    struct stretch s = {.rate = w->path.rate, .next = n->next_change};
 
     if (w->path.rate <= 0)
-        return now;
-    waiting = (double)(start - now) * w->path.rate / 1e9;
-    if (waiting + bytes > (double)w->path.queue)
+        return n->now;
+    if (carried(n, line, &s, start) + bytes > (double)w->path.queue)
         return -1;
-    return w->busy_until = start + (xd_nsec)(bytes / w->path.rate * 1e9);
+    return w->busy_until = leaves_at(n, line, &s, start, bytes);
 }
 
 static void put(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
@@ -81,7 +138,7 @@ static void put(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
         e->packet = p;
 }
 
-/* From the last line of its own to the client's. */
+/* Moves a packet from the depot's own lines to the client's. */
 static void travel(struct xd_net *n, size_t depot, xd_nsec out,
                    struct xd_packet p)
 {
@@ -105,7 +162,7 @@ void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p)
     if (w->path.is_down ||
         (w->path.loss > 0 && xd_sim_uniform(&w->loss_random) < w->path.loss))
         return;
-    out = transmit(w, n->now, p.bytes + XD_HEADER_BYTES);
+    out = transmit(n, n->depots[depot], p.bytes + XD_HEADER_BYTES);
     if (out < 0)
         return;
     if (n->scenario->lines[n->depots[depot]].via == XD_NO_LINE)
@@ -114,7 +171,7 @@ void xd_net_to_client(struct xd_net *n, size_t depot, struct xd_packet p)
         put(n, XD_SIM_AT_SHARED, out, depot, p);
 }
 
-/* How long a request takes beside its way. */
+/* Returns the processing time of a request. */
 static xd_nsec think(struct xd_wire *w, unsigned bytes)
 {
     return LEAST_THOUGHT + WRITE_NSEC * (xd_nsec)bytes +
@@ -144,8 +201,7 @@ void xd_net_timer(struct xd_net *n, enum xd_sim_kind kind, xd_nsec at,
 static void over_shared(struct xd_net *n, const struct xd_sim_event *e)
 {
     size_t via = n->scenario->lines[n->depots[e->number]].via;
-    xd_nsec out =
-        transmit(&n->wires[via], n->now, e->packet.bytes + XD_HEADER_BYTES);
+    xd_nsec out = transmit(n, via, e->packet.bytes + XD_HEADER_BYTES);
 
     if (out >= 0)
         travel(n, e->number, out, e->packet);
@@ -153,8 +209,7 @@ static void over_shared(struct xd_net *n, const struct xd_sim_event *e)
 
 static void over_access(struct xd_net *n, const struct xd_sim_event *e)
 {
-    xd_nsec out =
-        transmit(&n->wires[0], n->now, e->packet.bytes + XD_HEADER_BYTES);
+    xd_nsec out = transmit(n, 0, e->packet.bytes + XD_HEADER_BYTES);
 
     if (out >= 0)
         put(n, XD_SIM_AT_CLIENT, out, e->number, e->packet);

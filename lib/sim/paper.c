@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The choices of section 3.2 of Plank, Atchley, Ding and Beck (2003), made by
- * looking at every block. */
+/* The block selection of section 3.2 of Plank, Atchley, Ding and Beck (2003),
+ * by checking every block. */
 #include <string.h>
 #include <xdownload/error.h>
 
@@ -14,7 +14,8 @@ static bool is_papers(const struct xd_policy *p)
            p == &xd_policy_progress;
 }
 
-/* The cut behind `at`, or the end. */
+/* Returns the first position after `at` that no request may cross, or the end
+ * of the wanted range. */
 static uint64_t next_cut(const struct xd_rules *r, uint64_t at)
 {
     for (size_t i = 0; i < r->n_cuts; i++)
@@ -93,7 +94,7 @@ static unsigned download_number(const struct xd_rules *r, uint64_t block)
     return n;
 }
 
-/* How many fetches at blocks are to deliver a byte. */
+/* Returns how many running requests for blocks include the byte. */
 static unsigned number_at(const struct xd_rules *r, uint64_t byte)
 {
     unsigned n = 0;
@@ -122,8 +123,10 @@ static bool may_take(const struct xd_rules *r, uint64_t block, uint64_t at,
     return true;
 }
 
-/* What counts of a block for a window: of that in which the window begins, the
- * part in the window, if the other part is missing or the block is longer. */
+/* Returns the part of a block that counts for a window.  Usually that is the
+ * whole block.  If the window begins within the block, it is only the part in
+ * the window, provided that bytes before the window are missing or the block
+ * extends beyond the window. */
 static struct xd_range part_of(const struct xd_rules *r, uint64_t block,
                                struct xd_range w)
 {
@@ -194,8 +197,8 @@ static uint64_t block_at(const struct xd_rules *r, uint64_t byte)
     return block;
 }
 
-/* Where there are several windows, which of them the part was chosen for is not
- * known here. */
+/* Returns whether the part lies in the only window.  With several windows it is
+ * unknown for which of them the scheduler chose the part. */
 static bool is_in_only_window(const struct xd_rules *r, struct xd_range part)
 {
     struct xd_range w = r->windows[0].range;
@@ -203,8 +206,8 @@ static bool is_in_only_window(const struct xd_rules *r, struct xd_range part)
     return r->n_windows == 1 && w.begin <= part.begin && part.end <= w.end;
 }
 
-/* Whether all of the part must be asked for, though `at` is the first byte of it
- * that is missing. */
+/* Returns true if the whole part must be requested, even the bytes before its
+ * first missing byte `at`. */
 static bool must_be_whole(const struct xd_rules *r, unsigned depot,
                           struct xd_range part, uint64_t at)
 {

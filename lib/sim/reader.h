@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader of a file that is still arriving: the end of a pipe; a player, which
- * tells the scheduler what it needs and when; or a client that does not, and may
- * seek.
+ * Simulated readers of an arriving file: the end of a pipe; a player, which
+ * tells the scheduler what it needs and when; or a client that does not, and
+ * may seek.
  *
  *     0        shown      in order to             window
  *     |==========|============|........====.........|
@@ -18,17 +18,26 @@
 
 struct xd_run;
 
+#define XD_SIM_READERS 2
+
 struct xd_sim_reader {
     bool has_begun;
-    uint64_t at;                /* all before it was read, or shown */
-    uint64_t in_order;          /* all before it is accepted */
-    xd_nsec next_at;            /* when it looks again */
-    xd_usec moves_since, stall; /* a player: the end of its last stall, and how
-                                   long that was */
-    xd_usec jumped_at;          /* a client; 0: not yet */
+    uint64_t at;       /* end of the bytes read or shown */
+    uint64_t in_order; /* end of the bytes accepted without a gap */
+    xd_nsec next_at;   /* time of its next check */
+    xd_usec jumped_at; /* time of the seek; 0: it has not happened yet */
+    bool is_waiting;   /* waiting for the first byte after the seek */
+
+    /* A player shows byte `from` at time `since` plus its stalls. */
+    uint64_t from;
+    xd_usec since, stalled;
+    bool has_paused;
+    unsigned n_stalls;
+    xd_usec moves_since, stall; /* end of its last stall, and its duration */
 };
 
-/* See what has come, and tell what is wanted next, if it is time. */
-void xd_sim_reader_look(struct xd_run *r);
+/* Lets each reader read what has arrived and report what it needs, if it is
+ * due. */
+void xd_sim_readers_look(struct xd_run *r);
 
 #endif

@@ -29,7 +29,7 @@ void xd_sim_repair_fini(struct xd_sim_repair *p)
     xd_rangeset_fini(&p->wrong[SECOND_COPY]);
 }
 
-/* ---- what is stored ---- */
+/* ---- stored bytes ---- */
 
 static void mark(struct xd_run *r, unsigned copy, struct xd_range range,
                  bool is_wrong)
@@ -41,7 +41,7 @@ static void mark(struct xd_run *r, unsigned copy, struct xd_range range,
         xd_run_out_of_memory(r);
 }
 
-/* The first bytes of `within` that are all wrong, or all right. */
+/* Returns the first bytes of `within` that are all wrong or all right. */
 static struct xd_range first_run(const struct xd_rangeset *wrong,
                                  struct xd_range within, bool *is_wrong)
 {
@@ -68,7 +68,7 @@ static void exchange(struct xd_run *r, struct xd_range rest)
     }
 }
 
-/* ---- what session/repair.h decides ---- */
+/* ---- actions of session/repair.h ---- */
 
 static void step(struct xd_run *r, enum xd_session_event_kind kind)
 {
@@ -84,7 +84,7 @@ static void hash(struct xd_run *r)
     if (xd_range_is_empty(
             xd_rangeset_next(&r->repair.wrong[FILE_COPY], r->whole)))
         xd_repair_right(&r->repair.core);
-    else /* what readers have cannot be exchanged */
+    else /* with readers, wrong bytes may have been read already */
         xd_repair_wrong(&r->repair.core, r->o->sched.window_bytes == 0);
 }
 
@@ -115,7 +115,7 @@ static void carry_out(struct xd_run *r, const struct xd_repair_action *a)
     case XD_REPAIR_NO_MEMORY:
         xd_run_out_of_memory(r);
         break;
-    case XD_REPAIR_FETCH_HELD: /* there is no earlier run */
+    case XD_REPAIR_FETCH_HELD: /* there was no earlier run */
     case XD_REPAIR_PREPARE:
     case XD_REPAIR_NOTHING:
         break;
@@ -153,8 +153,8 @@ bool xd_sim_repair_gives_up(struct xd_run *r)
 
 /* ---- a round ---- */
 
-/* What `depot` delivered differs from the suspect's.  All others are asked, at
- * once and for nothing. */
+/* Called when bytes from `depot` differ from the suspect's.  Asks all other
+ * depots; in the simulation this takes no time. */
 static void vote(struct xd_run *r, unsigned depot)
 {
     struct xd_repair *core = &r->repair.core;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash of the whole file in virtual time: where it is wrong, what follows is
- * decided by session/repair.h.
+ * Verifies the whole file in virtual time; if it is wrong, session/repair.h
+ * decides what follows.
  *
- * Depots that lie hold the same other file, of which every byte is wrong.
+ * All depots that lie hold the same wrong file, in which every byte differs.
  */
 #ifndef XD_SIM_REPAIR_H
 #define XD_SIM_REPAIR_H
@@ -14,23 +14,25 @@ struct xd_run;
 
 struct xd_sim_repair {
     struct xd_repair core;
-    struct xd_rangeset wrong[2]; /* bytes of the file, and of the second copy */
+    /* wrong bytes of the file and of the second copy */
+    struct xd_rangeset wrong[2];
 };
 
 void xd_sim_repair_start(struct xd_run *r);
 void xd_sim_repair_fini(struct xd_sim_repair *p);
 
-/* `depot` has delivered what is stored now.  May end the round. */
+/* Records that a range from `depot` is stored.  May end the round. */
 void xd_sim_repair_written(struct xd_run *r, struct xd_range range,
                            unsigned depot);
 
-/* A depot can be asked for the whole file. */
+/* Call when a depot can be asked for the whole file. */
 void xd_sim_repair_joined(struct xd_run *r, unsigned depot);
 
-/* Some byte cannot be had.  True: it was of a round, which ends. */
+/* Call when no depot can deliver some byte.  Returns true if that ends a
+ * round. */
 bool xd_sim_repair_gives_up(struct xd_run *r);
 
-/* Of the driver: every byte is here; and no request may be left. */
+/* Callbacks of the driver (driver.h). */
 void xd_sim_repair_check(void *run);
 void xd_sim_repair_begin_round(void *run);
 

@@ -5,8 +5,9 @@
 
 #include "base/alloc.h"
 #include "sim/coded.h"
+#include "sim/governed.h"
 
-/* A thread wakes, and takes the request from libcurl: so long at most. */
+/* Longest time for a thread to wake and remove the request from libcurl. */
 #define CANCEL_TIME (0.3 * (double)XD_NSEC_MS)
 
 static unsigned number_of(const struct xd_run *r,
@@ -29,12 +30,29 @@ static xd_nsec silent_at(const struct xd_run *r, const struct xd_sim_request *q)
            (xd_nsec)xd_session_silence(&r->driver.session, now) * 1000;
 }
 
+/* Returns whether packets arrived out of order since the last call. */
+static bool is_disordered(struct xd_sim_request *q)
+{
+    bool is_so = q->connection && q->connection->is_disordered;
+
+    if (is_so)
+        q->connection->is_disordered = false;
+    return is_so;
+}
+
+static xd_usec round_trip(const struct xd_sim_request *q)
+{
+    return q->connection ? xd_run_usec(q->connection->sender.srtt) : 0;
+}
+
 static void report_bytes(struct xd_run *r, struct xd_sim_request *q)
 {
     if (xd_intake_report(&q->in, xd_run_usec(r->net.now)) && !q->is_distrusted)
         xd_run_take_event(r, (struct xd_sched_event){
                                  .kind = XD_EV_BYTES,
                                  .fetch = number_of(r, q),
+                                 .is_disordered = is_disordered(q),
+                                 .round_trip = round_trip(q),
                                  .range = {q->range.begin, q->in.received}});
 }
 
@@ -88,7 +106,7 @@ static void flush(struct xd_run *r, struct xd_sim_request *q)
     }
 }
 
-/* For how long it has waited for its connection. */
+/* Returns how long the request had to wait for its connection. */
 static xd_nsec connecting(const struct xd_sim_request *q)
 {
     const struct xd_connection *c = q->connection;
@@ -118,8 +136,8 @@ void xd_sim_request_record(struct xd_run *r, const struct xd_sim_request *q,
         r->o->record(r->o->record_user, &record);
 }
 
-/* The rest of an answer is dropped with its connection, unless that is good for
- * others. */
+/* Drops the rest of a response.  Closes the connection, unless other requests
+ * can use it. */
 static void hang_up(struct xd_run *r, const struct xd_sim_request *q,
                     bool has_failed)
 {
@@ -143,8 +161,8 @@ static bool is_busy(const struct xd_run *r, unsigned depot)
     return false;
 }
 
-/* The moments at which it began to be busy are taken from those at which it
- * ended. */
+/* Starts to count busy time.  It is the sum of all end times minus the sum of
+ * all start times. */
 static void begin_busy(struct xd_run *r, unsigned depot)
 {
     if (!is_busy(r, depot))
@@ -166,13 +184,15 @@ void xd_sim_request_end(struct xd_run *r, struct xd_sim_request *q,
     if (kind != XD_EV_DONE || q->range.end < q->asked_end)
         hang_up(r, q, kind == XD_EV_FAILED || q->retry_at > 0);
     flush(r, q);
-    if (!q->is_live) /* a bad depot that its last bytes revealed */
+    if (!q->is_live) /* its last bytes revealed a bad depot */
         return;
     xd_sim_request_leave(r, q);
     xd_line_ended(r->driver.session.line, number_of(r, q));
     r->out->depots[q->depot].failures += kind == XD_EV_FAILED;
+    xd_sim_governed_end(r, q, kind);
     xd_sim_request_record(r, q, kind);
-    /* Its depot is banned, or others are asked alone. */
+    /* do not trust the bytes if the depot was banned, or if only another depot
+     * may deliver them now */
     const uint64_t counted_to =
         q->is_distrusted ? q->range.begin : q->in.flushed;
     xd_run_take_event(
@@ -180,6 +200,7 @@ void xd_sim_request_end(struct xd_run *r, struct xd_sim_request *q,
                                    .fetch = number_of(r, q),
                                    .range = {q->range.begin, counted_to},
                                    .is_refusal = q->is_refused,
+                                   .is_unanswered = q->is_unanswered,
                                    .retry_at = q->retry_at});
     xd_sim_coded_ended(r, number_of(r, q), q->range.begin);
 }
@@ -193,10 +214,12 @@ void xd_sim_request_cut_off(struct xd_run *r, struct xd_sim_request *q)
     xd_trust_reject(r, unwritten);
 }
 
-/* Its depot has failed, or the line to all of them. */
+/* Ends a request whose depot or network has failed. */
 static void fail(struct xd_run *r, struct xd_sim_request *q, bool is_unanswered)
 {
     q->is_refused = q->first_byte < 0;
+    q->is_unanswered =
+        is_unanswered || (q->connection && q->connection->ready_at == 0);
     struct xd_line_failure failure = {
         .is_unanswered = is_unanswered,
         .is_only = !xd_sched_has_choice(r->driver.session.sched),
@@ -227,7 +250,7 @@ static void take_in(struct xd_run *r, struct xd_sim_request *q, uint64_t n)
                   xd_run_at(r, xd_intake_report_at(&q->in)));
 }
 
-/* What a head says comes before its bytes. */
+/* Reports what the response header says, before its bytes. */
 static void begin_answer(struct xd_run *r, const struct xd_sim_request *q)
 {
     if (r->o->hint)
@@ -262,6 +285,7 @@ void xd_sim_request_bytes(void *user, unsigned tag, uint64_t n)
                                  .range = {q->range.begin, q->in.received}});
     }
     take_in(r, q, n);
+    xd_sim_governed_bytes(r, q);
     if (q->in.received == q->range.end)
         xd_sim_request_end(r, q, XD_EV_DONE);
     else if (xd_range_length(xd_intake_buffered(&q->in)) >= r->buffer_bytes ||
@@ -270,28 +294,13 @@ void xd_sim_request_bytes(void *user, unsigned tag, uint64_t n)
         flush(r, q);
 }
 
-void xd_sim_request_broken(void *user, unsigned tag)
+void xd_sim_request_broken(void *user, unsigned tag, xd_nsec retry)
 {
     struct xd_run *r = user;
 
+    if (retry > 0)
+        r->requests[tag].retry_at = xd_run_usec(r->net.now + retry);
     fail(r, &r->requests[tag], false);
-}
-
-void xd_sim_request_timer(struct xd_run *r, struct xd_sim_request *q,
-                          enum xd_sim_kind kind)
-{
-    if (kind == XD_SIM_FLUSH_TIMER) {
-        if (xd_intake_must_flush(&q->in, false, xd_run_usec(r->net.now)))
-            flush(r, q);
-    } else if (kind == XD_SIM_CANCEL_TIMER) {
-        xd_sim_request_end(r, q, XD_EV_CANCELED);
-    } else if (kind == XD_SIM_REPORT_TIMER) {
-        report_bytes(r, q);
-    } else if (r->net.now >= silent_at(r, q)) {
-        fail(r, q, true);
-    } else {
-        set_timer(r, q, kind, silent_at(r, q));
-    }
 }
 
 void xd_sim_request_cancel(struct xd_run *r, const struct xd_sim_request *q)
@@ -302,7 +311,7 @@ void xd_sim_request_cancel(struct xd_run *r, const struct xd_sim_request *q)
     set_timer(r, q, XD_SIM_CANCEL_TIMER, r->net.now + (xd_nsec)wait);
 }
 
-/* One that is idle, or where requests share a connection the first. */
+/* Returns an idle connection; with HTTP/2 the first one. */
 static struct xd_connection *find_connection(struct xd_run *r, unsigned depot,
                                              bool shares)
 {
@@ -333,10 +342,17 @@ static struct xd_sim_request *request_of(struct xd_run *r, unsigned fetch)
     return &grown[fetch];
 }
 
+/* Sends the request, or waits until the depot's governor allows it. */
 static void ask(struct xd_run *r, struct xd_sim_request *q)
 {
     const bool shares = r->o->has_http2 && !q->owns_connection;
+    const xd_usec at = xd_sim_governed_ask(r, q);
 
+    if (at > 0) {
+        set_timer(r, q, XD_SIM_ASK_TIMER, xd_run_at(r, at));
+        return;
+    }
+    q->last_byte = r->net.now;
     q->connection = find_connection(r, q->depot, shares);
     if (!q->connection) {
         xd_run_out_of_memory(r);
@@ -348,6 +364,25 @@ static void ask(struct xd_run *r, struct xd_sim_request *q)
         xd_run_out_of_memory(r);
     r->out->depots[q->depot].requests++;
     set_timer(r, q, XD_SIM_SILENCE_TIMER, silent_at(r, q));
+}
+
+void xd_sim_request_timer(struct xd_run *r, struct xd_sim_request *q,
+                          enum xd_sim_kind kind)
+{
+    if (kind == XD_SIM_FLUSH_TIMER) {
+        if (xd_intake_must_flush(&q->in, false, xd_run_usec(r->net.now)))
+            flush(r, q);
+    } else if (kind == XD_SIM_CANCEL_TIMER) {
+        xd_sim_request_end(r, q, XD_EV_CANCELED);
+    } else if (kind == XD_SIM_REPORT_TIMER) {
+        report_bytes(r, q);
+    } else if (kind == XD_SIM_ASK_TIMER) {
+        ask(r, q);
+    } else if (r->net.now >= silent_at(r, q)) {
+        fail(r, q, true);
+    } else {
+        set_timer(r, q, kind, silent_at(r, q));
+    }
 }
 
 void xd_sim_request_begin(struct xd_run *r, const struct xd_sched_action *a)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the rules keep in mind, and how events change it. */
+/* State of the rules, and how events change it. */
 #include <string.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "sched/core.h"
 #include "sim/rules.h"
-
-#define FIRST_REST (250 * XD_MS)
-#define LONGEST_REST (30 * XD_SECOND)
 
 static const struct xd_range everything = {0, UINT64_MAX};
 
@@ -64,7 +62,8 @@ static int make_fetches(struct xd_rules *r)
     return r->fetches ? 0 : XD_E_NOMEM;
 }
 
-/* Windows are few. */
+/* Sets the window of a reader; an empty window removes it.  Searches all
+ * windows, because there are few. */
 static void set_window(struct xd_rules *r, struct xd_window w)
 {
     size_t n = 0;
@@ -103,7 +102,7 @@ static struct xd_window first_window(const struct xd_rules *r)
     return w;
 }
 
-/* Verified, or given up. */
+/* Returns whether the object is verified or given up. */
 static bool is_done_with(const struct xd_rules *r, struct xd_range object)
 {
     return xd_rangeset_contains(&r->verified, object) ||
@@ -137,7 +136,8 @@ void xd_rules_bound_objects(struct xd_rules *r)
     r->n_begun_objects = n;
 }
 
-/* Without readers what may be begun is a window. */
+/* Prepares the check of the objects in progress.  Without readers, the only
+ * window contains the objects that may be started. */
 static int init_objects(struct xd_rules *r)
 {
     if (r->o.most_objects == 0 || r->o.window_bytes > 0 || r->size_is_unknown ||
@@ -194,7 +194,7 @@ void xd_rules_free(struct xd_rules *r)
     xd_free(r);
 }
 
-/* Events. */
+/* ---- events ---- */
 
 static void arrive(struct xd_rules *r, struct xd_range range)
 {
@@ -211,7 +211,8 @@ static bool is_spared(const struct xd_rules *r, unsigned depot, uint64_t byte)
     return false;
 }
 
-/* Whether it alone has a byte that is missing, in any tier. */
+/* Returns whether there is a missing byte that only this depot has, in any
+ * tier. */
 static bool is_needed(const struct xd_rules *r, unsigned depot)
 {
     uint64_t end = r->wanted.end;
@@ -223,105 +224,6 @@ static bool is_needed(const struct xd_rules *r, unsigned depot)
     return false;
 }
 
-static xd_usec rest_of(const struct xd_ruled_depot *d)
-{
-    unsigned n = d->failures + (d->preempted < 3 ? 0 : d->preempted - 3);
-    xd_usec rest = n == 0 ? 0 : FIRST_REST << (n < 10 ? n - 1 : 10);
-
-    return rest < LONGEST_REST ? rest : LONGEST_REST;
-}
-
-/* It backs off, or is dropped unless no other holds what it holds. */
-static void pause(struct xd_rules *r, unsigned depot, xd_usec now,
-                  xd_usec until)
-{
-    struct xd_ruled_depot *d = &r->depots[depot];
-    xd_usec last = XD_NEVER;
-
-    if (d->failures >= 2)
-        xd_rules_set_aside(r, depot, true);
-    if (d->failures >= r->o.max_failures ||
-        (d->preempted > 0 && d->failures + d->preempted >= 10)) {
-        last = r->size_is_unknown || !is_needed(r, depot)
-                   ? 0
-                   : r->last_byte_at + r->o.patience;
-        d->is_dropped = last <= now;
-        r->tiers_are_stale = true;
-    }
-    if (until < now + rest_of(d))
-        until = now + rest_of(d);
-    if (until > last)
-        until = last;
-    if (until > d->back_off_until)
-        d->back_off_until = until;
-}
-
-static unsigned count_flowing(const struct xd_ruled_depot *d)
-{
-    unsigned shared = d->sharing > 0;
-
-    return d->spreads ? d->flowing - d->sharing + shared : d->flowing;
-}
-
-static bool is_second_too_many(const struct xd_rules *r,
-                               const struct xd_ruled_fetch *f,
-                               const struct xd_sched_event *ev)
-{
-    return r->depots[f->depot].most_flowing <= 1 && f->is_beside &&
-           !ev->is_unanswered;
-}
-
-static unsigned served_at_a_time(const struct xd_ruled_depot *d)
-{
-    unsigned n = 4 * d->refused_most > 5 * d->refused_least ? 2 : 1;
-
-    return n < d->most_flowing ? d->most_flowing : n;
-}
-
-static void refused(struct xd_rules *r, const struct xd_ruled_fetch *f,
-                    xd_usec now)
-{
-    struct xd_ruled_depot *d = &r->depots[f->depot];
-    xd_usec after = now - f->began_at;
-
-    if (d->refused_to <= f->number) {
-        d->refused_to = r->n_begun;
-        d->refused_least = d->refused_most = after;
-        d->served = count_flowing(d);
-        d->ceiling = 0;
-        d->ceiling_spreads = d->spreads;
-    }
-    if (d->refused_least > after)
-        d->refused_least = after;
-    if (d->refused_most < after)
-        d->refused_most = after;
-    if (d->ceiling < served_at_a_time(d))
-        d->ceiling = served_at_a_time(d);
-}
-
-static void depot_failed(struct xd_rules *r, const struct xd_ruled_fetch *f,
-                         const struct xd_sched_event *ev)
-{
-    struct xd_ruled_depot *d = &r->depots[f->depot];
-
-    if (d->is_dropped)
-        return;
-    if (ev->is_refusal && f->got == f->range.begin &&
-        (f->has_company || (f->is_beside && d->flowing > 0) ||
-         is_second_too_many(r, f, ev))) {
-        refused(r, f, ev->now);
-        if (d->flowing > 0)
-            return;
-    }
-    if (f->number >= d->forgiven_to) {
-        d->failures++;
-        d->forgiven_to = r->n_begun;
-        pause(r, f->depot, ev->now, ev->retry_at);
-    } else if (ev->retry_at > d->back_off_until) {
-        d->back_off_until = ev->retry_at;
-    }
-}
-
 static bool was_preempted(const struct xd_rules *r,
                           const struct xd_ruled_fetch *f)
 {
@@ -329,25 +231,14 @@ static bool was_preempted(const struct xd_rules *r,
            xd_rangeset_contains(&r->arrived, f->range);
 }
 
-static void preempted(struct xd_rules *r, const struct xd_ruled_fetch *f,
-                      xd_usec now)
-{
-    struct xd_ruled_depot *d = &r->depots[f->depot];
-
-    if (d->is_dropped || f->number < d->excused_to)
-        return;
-    d->preempted++;
-    d->excused_to = r->n_begun;
-    pause(r, f->depot, now, 0);
-}
-
-/* A row of them matters only where others hold the same. */
-static void in_vain(struct xd_rules *r, unsigned depot)
+/* Counts a request that ended without a byte.  A depot that alone has some
+ * bytes may be asked any number of times. */
+static void count_without_byte(struct xd_rules *r, unsigned depot)
 {
     if (is_needed(r, depot))
-        r->depots[depot].in_vain = 0;
+        r->depots[depot].n_without_byte = 0;
     else
-        r->depots[depot].in_vain++;
+        r->depots[depot].n_without_byte++;
 }
 
 static void forget_all(struct xd_rules *r)
@@ -355,33 +246,6 @@ static void forget_all(struct xd_rules *r)
     r->wanted.end = UINT64_MAX;
     xd_rangeset_fini(&r->arrived);
     xd_rangeset_fini(&r->verified);
-}
-
-void xd_rules_spread(struct xd_rules *r, unsigned depot, bool spreads)
-{
-    struct xd_ruled_depot *d = &r->depots[depot];
-    bool was = d->spreads;
-
-    d->spreads = spreads;
-    if (spreads && !was)
-        d->most_flowing = count_flowing(d);
-}
-
-static void flows(struct xd_ruled_depot *d, const struct xd_ruled_fetch *f)
-{
-    unsigned n;
-
-    d->flowing++;
-    d->sharing += !f->owns_connection;
-    n = count_flowing(d);
-    if (d->most_flowing < n)
-        d->most_flowing = n;
-    if (f->number < d->refused_to && (f->owns_connection || !d->spreads))
-        d->served++;
-    if (n < d->served)
-        n = d->served;
-    if (d->ceiling > 0 && d->ceiling < n && d->ceiling_spreads == d->spreads)
-        d->ceiling = n;
 }
 
 static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
@@ -393,46 +257,9 @@ static void progress(struct xd_rules *r, struct xd_ruled_fetch *f,
     if (fresh.begin >= fresh.end)
         return;
     arrive(r, fresh);
-    r->depots[f->depot].in_vain = 0;
+    r->depots[f->depot].n_without_byte = 0;
     r->depots[f->depot].has_delivered = true;
-    r->depots[f->depot].answered_at = ev->now;
-    if (!r->depots[f->depot].is_dropped)
-        xd_rules_set_aside(r, f->depot, false);
-    if (!r->size_is_unknown)
-        r->depots[f->depot].failures = r->depots[f->depot].preempted = 0;
-    if (f->got == f->range.begin)
-        flows(&r->depots[f->depot], f);
     f->got = fresh.end;
-    r->last_byte_at = ev->now;
-}
-
-static void take_back(struct xd_rules *r, struct xd_ruled_depot *d)
-{
-    d->is_dropped = d->is_banned = d->is_aside = false;
-    r->tiers_are_stale = true;
-    d->failures = d->preempted = d->in_vain = 0;
-    d->back_off_until = 0;
-    d->forgiven_to = d->excused_to = r->n_begun;
-    xd_rules_ask_again(r);
-}
-
-/* A depot that failed is asked again when no other holds the same bytes. */
-static void reconsider(struct xd_rules *r, xd_usec now)
-{
-    bool is_missed = false;
-
-    if (r->size_is_unknown || now >= r->last_byte_at + r->o.patience)
-        return;
-    for (unsigned i = 0; i < r->n_depots; i++)
-        is_missed |= r->depots[i].is_dropped && !r->depots[i].is_banned &&
-                     is_needed(r, i);
-    for (unsigned i = 0; is_missed && i < r->n_depots; i++) {
-        struct xd_ruled_depot *d = &r->depots[i];
-
-        if (!d->is_dropped || d->is_banned)
-            continue;
-        take_back(r, d);
-    }
 }
 
 static int add_depot(struct xd_rules *r)
@@ -463,7 +290,8 @@ static int add_cut(struct xd_rules *r, uint64_t at)
     return 0;
 }
 
-/* The paper knows no cuts that are made while it runs. */
+/* Handles a depot that joins.  Depots do not join under the policies of the
+ * paper, so new cuts do not affect those. */
 static void join(struct xd_rules *r, const struct xd_sched_event *ev)
 {
     struct xd_ruled_depot *d;
@@ -478,21 +306,7 @@ static void join(struct xd_rules *r, const struct xd_sched_event *ev)
         d->lanes = ev->max_lanes;
     xd_rules_put_tier(r, ev->depot, r->size_is_unknown ? everything : ev->range,
                       ev->tier);
-    if (d->is_dropped)
-        take_back(r, d);
     xd_rules_ask_again(r);
-}
-
-/* For no fault of its own it is not asked for a while. */
-static void postponed(struct xd_rules *r, const struct xd_ruled_fetch *f,
-                      const struct xd_sched_event *ev)
-{
-    struct xd_ruled_depot *d = &r->depots[f->depot];
-
-    if (ev->now >= r->last_byte_at + r->o.patience)
-        depot_failed(r, f, ev);
-    else if (!d->is_dropped && d->back_off_until < ev->retry_at)
-        d->back_off_until = ev->retry_at;
 }
 
 static enum xd_rule fetch_event(struct xd_rules *r,
@@ -510,49 +324,21 @@ static enum xd_rule fetch_event(struct xd_rules *r,
     if (ev->kind == XD_EV_BYTES)
         return XD_RULE_NONE;
     f->is_live = false;
-    r->depots[f->depot].flowing -= f->got > f->range.begin;
-    r->depots[f->depot].sharing -=
-        f->got > f->range.begin && !f->owns_connection;
     if (ev->kind == XD_EV_FAILED)
         xd_paper_failed(r, f);
     if (r->size_is_unknown &&
         (ev->kind != XD_EV_DONE || xd_rules_head(r, r->wanted) < r->wanted.end))
         forget_all(r);
-    if (ev->kind == XD_EV_FAILED)
-        depot_failed(r, f, ev);
-    else if (ev->kind == XD_EV_CANCELED && ev->retry_at > ev->now)
-        postponed(r, f, ev);
-    else if (was_preempted(r, f))
-        preempted(r, f, ev->now);
     if ((f->got == f->range.begin && ev->kind == XD_EV_FAILED) ||
         was_preempted(r, f))
-        in_vain(r, f->depot);
+        count_without_byte(r, f->depot);
     return XD_RULE_NONE;
 }
 
-static void no_ranges(struct xd_rules *r, struct xd_ruled_depot *d)
+static void pinged(struct xd_rules *r, struct xd_ruled_depot *d)
 {
-    d->no_ranges = !r->size_is_unknown; /* else all are asked for all */
-    d->back_off_until = 0;
-    d->failures = d->preempted = d->in_vain = 0;
-    d->forgiven_to = r->n_begun;
-}
-
-/* A refusal is a failure, without a request. */
-static void pinged(struct xd_rules *r, const struct xd_sched_event *ev)
-{
-    struct xd_ruled_depot *d = &r->depots[ev->depot];
-
-    if (ev->ping == XD_PING_ANSWERED)
-        d->answered_at = ev->now;
     r->n_pings -= d->is_pinged;
     d->is_pinged = false;
-    if (ev->ping != XD_PING_REFUSED || d->is_open || d->is_dropped ||
-        d->back_off_until > ev->now)
-        return;
-    d->failures++;
-    d->forgiven_to = r->n_begun;
-    pause(r, ev->depot, ev->now, 0);
 }
 
 static void reject(struct xd_rules *r, struct xd_range range)
@@ -563,7 +349,7 @@ static void reject(struct xd_rules *r, struct xd_range range)
         forget_all(r);
 }
 
-/* More is wanted, which no depot holds yet. */
+/* Extends the wanted range.  No depot has the new bytes yet. */
 static void extend(struct xd_rules *r, struct xd_range more)
 {
     if (add_cut(r, more.begin) < 0) {
@@ -574,6 +360,38 @@ static void extend(struct xd_rules *r, struct xd_range more)
     if (!r->begun)
         r->windows[0].range.end = more.end;
     xd_rules_bound_objects(r);
+}
+
+/* Copies the state of a depot from the scheduler: how long it backs off,
+ * whether it was given up, and how many requests it may have.  tests/unit/sched
+ * tests these values (lib/sched/standing.c). */
+static void look_at(struct xd_rules *r, unsigned depot,
+                    const struct xd_holder *h)
+{
+    struct xd_ruled_depot *d = &r->depots[depot];
+    const bool was_dropped = d->is_dropped, was_aside = d->is_aside;
+
+    d->is_dropped = h->state == XD_HOLDER_DROPPED;
+    d->is_aside = h->is_aside;
+    d->back_off_until = h->is_backing_off ? h->back_off_until : 0;
+    d->is_tested = h->failures + h->preempted > 0;
+    d->ceiling = h->ceiling;
+    d->ceiling_spreads = h->ceiling_spreads;
+    d->governed = h->governed;
+    d->spreads = h->spreads;
+    r->tiers_are_stale |=
+        d->is_dropped != was_dropped || d->is_aside != was_aside;
+    if (was_dropped && !d->is_dropped) {
+        d->n_without_byte = 0;
+        xd_rules_ask_again(r);
+    }
+}
+
+void xd_rules_look(struct xd_rules *r)
+{
+    for (unsigned i = 0; r->sched && i < r->n_depots; i++)
+        look_at(r, i, &r->sched->book.depots[i]);
+    xd_rules_settle_tiers(r);
 }
 
 static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
@@ -593,11 +411,11 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
     case XD_EV_HELD:
         arrive(r, ev->range);
         break;
+    case XD_EV_UNSIZED:
     case XD_EV_SIZED:
         break;
     case XD_EV_REJECTED:
         reject(r, ev->range);
-        reconsider(r, ev->now);
         break;
     case XD_EV_LOST:
     case XD_EV_HOLDS:
@@ -605,8 +423,6 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
             xd_rules_ask_again(r);
         xd_rules_put(r, ev->depot, r->size_is_unknown ? everything : ev->range,
                      ev->kind == XD_EV_HOLDS);
-        if (ev->kind == XD_EV_LOST && !ev->is_lent)
-            reconsider(r, ev->now);
         break;
     case XD_EV_JOINED:
         join(r, ev);
@@ -616,17 +432,13 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
         break;
     case XD_EV_NORANGES:
         r->depots[ev->depot].is_last_resort = ev->is_last_resort;
-        no_ranges(r, &r->depots[ev->depot]);
+        /* while the size is unknown, all depots are asked for the whole file
+         * anyway */
+        r->depots[ev->depot].no_ranges = !r->size_is_unknown;
+        r->depots[ev->depot].n_without_byte = 0;
         break;
     case XD_EV_SHARES:
         r->depots[ev->depot].shares = true;
-        if (!r->depots[ev->depot].has_delivered)
-            r->depots[ev->depot].ceiling_spreads = true;
-        break;
-    case XD_EV_BANNED:
-        r->depots[ev->depot].is_dropped = r->tiers_are_stale = true;
-        r->depots[ev->depot].is_banned = true;
-        reconsider(r, ev->now);
         break;
     case XD_EV_DEMAND:
         set_window(r, (struct xd_window){.reader = ev->reader,
@@ -635,9 +447,11 @@ static enum xd_rule event(struct xd_rules *r, const struct xd_sched_event *ev)
                                          .bytes_per_s = ev->bytes_per_s});
         break;
     case XD_EV_PINGED:
-        pinged(r, ev);
+        pinged(r, &r->depots[ev->depot]);
         break;
+    case XD_EV_BANNED:
     case XD_EV_CONNECTED:
+    case XD_EV_GOVERNED:
     case XD_EV_HINT:
     case XD_EV_TICK:
         break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an action must be like. */
+/* Rules for actions. */
 #include "sim/rules.h"
 
 const char *xd_rule_text(enum xd_rule rule)
@@ -17,7 +17,7 @@ const char *xd_rule_text(enum xd_rule rule)
     return "none";
 }
 
-/* Bytes. */
+/* ---- bytes ---- */
 
 bool xd_rules_has(const struct xd_rangeset *s, uint64_t byte)
 {
@@ -36,7 +36,7 @@ void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end)
 
     if (s->n == 0)
         return;
-    next = s->n == 1 ? s->ranges[0] /* what most depots hold is one range */
+    next = s->n == 1 ? s->ranges[0] /* most depots hold a single range */
                      : xd_rangeset_next(s, (struct xd_range){at, *end});
     nearer(next.begin, at, end);
     nearer(next.end, at, end);
@@ -82,7 +82,7 @@ bool xd_rules_is_wanted(const struct xd_rules *r, struct xd_range range)
     return true;
 }
 
-/* When the first byte that is missing in a window is needed. */
+/* Returns the time at which the first missing byte of a window is needed. */
 static xd_usec needed_at(const struct xd_rules *r, const struct xd_window *w)
 {
     uint64_t at = w->range.begin;
@@ -111,8 +111,8 @@ static void rank_windows(struct xd_rules *r)
         }
 }
 
-/* Up to where a fetch is to deliver the bytes from `byte` on; `byte`: none
- * is. */
+/* Returns the end of the running request that contains `byte`; `byte` if there
+ * is none. */
 static uint64_t in_flight_to(const struct xd_rules *r, uint64_t byte)
 {
     for (unsigned i = 0; i < r->n_fetches; i++)
@@ -127,7 +127,8 @@ bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte)
     return in_flight_to(r, byte) > byte;
 }
 
-/* Neither here nor coming, nor given up, nor put off. */
+/* Returns whether the byte has not arrived, and was not requested, given up or
+ * put off. */
 static bool is_due(const struct xd_rules *r, uint64_t byte)
 {
     return !xd_rules_has(&r->arrived, byte) && !xd_rules_in_flight(r, byte) &&
@@ -144,7 +145,7 @@ uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within)
     return at;
 }
 
-/* Depots. */
+/* ---- depots ---- */
 
 bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now)
 {
@@ -165,8 +166,10 @@ unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads)
 
     unsigned most = d->lanes;
 
-    if (d->failures + d->preempted > 0)
+    if (d->is_tested)
         return 1;
+    if (d->governed > 0 && d->governed < most)
+        most = d->governed;
     if (!d->shares && r->o.connections_per_depot > 0 &&
         most > r->o.connections_per_depot)
         most = r->o.connections_per_depot;
@@ -184,8 +187,8 @@ unsigned xd_rules_running(const struct xd_rules *r, unsigned depot)
     return n;
 }
 
-/* Whether a depot that knows ranges holds the byte, and has delivered before,
- * unless `any` may be it. */
+/* Returns true if a depot with ranges holds the byte and has delivered bytes
+ * before.  With `any`, it need not have delivered any. */
 static bool has_better_holder(const struct xd_rules *r, uint64_t byte, bool any)
 {
     for (unsigned i = 0; i < r->n_depots; i++)
@@ -205,7 +208,7 @@ bool xd_rules_could_deliver(const struct xd_rules *r, unsigned depot,
            (!d->no_ranges || !has_better_holder(r, byte, d->is_last_resort));
 }
 
-/* Whether the depot could deliver a byte of these that is missing. */
+/* Returns whether the depot could deliver a missing byte of the range. */
 static bool has_work(const struct xd_rules *r, unsigned depot,
                      struct xd_range range)
 {
@@ -226,9 +229,9 @@ static unsigned n_open(const struct xd_rules *r)
     return n;
 }
 
-/* Without ranges a depot delivers from one place at a time: a reader at
- * another, which needs its bytes before those that the request comes to, may
- * have it. */
+/* Returns true if a reader at another place needs bytes sooner.  A depot
+ * without ranges delivers from one place at a time, so that reader may take it
+ * over. */
 static bool is_needed_elsewhere(struct xd_rules *r,
                                 const struct xd_ruled_fetch *f)
 {
@@ -247,8 +250,8 @@ static bool is_needed_elsewhere(struct xd_rules *r,
     return false;
 }
 
-/* Whether a byte that a fetch is to deliver is missing, and is in a window; of
- * one without ranges, in a window in which it is. */
+/* Returns whether a request will deliver a missing byte in a window.  For a
+ * depot without ranges, only the window in which the request is counts. */
 static bool delivers_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
 {
     uint64_t end = f->range.end;
@@ -267,8 +270,9 @@ static bool delivers_wanted(struct xd_rules *r, const struct xd_ruled_fetch *f)
     return false;
 }
 
-/* A request without ranges whose bytes have all come may be in the way of what
- * its depot is to deliver elsewhere. */
+/* Returns true if the request must continue although all its bytes have arrived
+ * from other depots.  A request without ranges may stop, because it could block
+ * other work of its depot. */
 static bool must_run_on(const struct xd_rules *r,
                         const struct xd_ruled_fetch *f, struct xd_range rest)
 {
@@ -283,8 +287,9 @@ static enum xd_rule check_cancel(struct xd_rules *r,
     struct xd_range rest = {f->got, f->range.end};
 
     if (a->fetch >= r->n_fetches || !f->is_live || f->is_canceled ||
-        rest.begin >= rest.end || delivers_wanted(r, f) ||
-        must_run_on(r, f, rest))
+        rest.begin >= rest.end ||
+        (r->o.policy->cancel == NULL &&
+         (delivers_wanted(r, f) || must_run_on(r, f, rest))))
         return XD_RULE_CANCEL;
     f->is_canceled = true;
     return XD_RULE_NONE;
@@ -386,9 +391,9 @@ void xd_rules_ask_again(struct xd_rules *r)
     xd_rangeset_fini(&r->put_off);
 }
 
-/* WAIT. */
+/* ---- WAIT ---- */
 
-/* Whether a depot that runs nothing could deliver a byte that is due. */
+/* Returns whether an idle depot could deliver a byte that is due. */
 static bool could_begin(const struct xd_rules *r, unsigned depot)
 {
     uint64_t end = r->wanted.end;
@@ -410,8 +415,8 @@ static bool nothing_runs(const struct xd_rules *r)
     return true;
 }
 
-/* Whether a lane of an open depot should have been given something.  A policy
- * that is not the paper's may let depots wait, but not all of them. */
+/* Returns whether an open depot has a free lane that should have been used.
+ * Policies other than the paper's may let some depots wait, but not all. */
 static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
                             xd_usec now)
 {
@@ -429,9 +434,9 @@ static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
     return nothing_runs(r) && could_begin(r, depot);
 }
 
-/* Whether the next byte waits for a depot that could be opened, and no ping is
- * to tell which. */
-static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
+/* Returns whether the next byte waits for a depot although one could be opened
+ * now, and no ping is running to choose one. */
+static bool head_waits_needlessly(const struct xd_rules *r, xd_usec now)
 {
     uint64_t head = UINT64_MAX;
     bool in_reserve = false, has_room = n_open(r) < r->o.max_open;
@@ -458,7 +463,7 @@ static bool head_waits_in_vain(const struct xd_rules *r, xd_usec now)
     return in_reserve && has_room;
 }
 
-/* Whether a depot could deliver every byte. */
+/* Returns whether a depot could deliver every byte. */
 static bool has_holder_of_all(const struct xd_rules *r)
 {
     for (unsigned i = 0; i < r->n_depots; i++) {
@@ -471,7 +476,7 @@ static bool has_holder_of_all(const struct xd_rules *r)
     return false;
 }
 
-/* Whether a byte is due that no depot could deliver. */
+/* Returns whether a due byte cannot be delivered by any depot. */
 static bool is_unavailable(const struct xd_rules *r)
 {
     uint64_t end = r->wanted.end;
@@ -493,9 +498,6 @@ static enum xd_rule check_wait(const struct xd_rules *r,
 
     if (a->until <= now)
         return XD_RULE_WAKE;
-    for (unsigned i = 0; i < r->n_fetches; i++)
-        if (a->until > xd_rules_mute_at(r, &r->fetches[i]))
-            return XD_RULE_WAKE;
     for (unsigned i = 0; i < r->n_depots; i++) {
         const struct xd_ruled_depot *d = &r->depots[i];
 
@@ -507,8 +509,8 @@ static enum xd_rule check_wait(const struct xd_rules *r,
             a->until > d->back_off_until)
             return XD_RULE_WAKE;
     }
-    return is_unavailable(r) || head_waits_in_vain(r, now) ? XD_RULE_IDLE
-                                                           : XD_RULE_NONE;
+    return is_unavailable(r) || head_waits_needlessly(r, now) ? XD_RULE_IDLE
+                                                              : XD_RULE_NONE;
 }
 
 enum xd_rule xd_rules_assigned(const struct xd_rules *r,
@@ -531,7 +533,7 @@ enum xd_rule xd_rules_assigned(const struct xd_rules *r,
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now)
 {
-    xd_rules_watch(r, now);
+    xd_rules_look(r);
     rank_windows(r);
     switch (a->kind) {
     case XD_DO_WAIT:

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of sched.h, and the paper's, checked from outside.
+ * Checks a scheduler from outside against the rules of sched.h and of the
+ * paper.
  *
- * They get every event and every action before it is carried out.  What
- * is asked of bytes is asked of one byte of each run of bytes that are alike,
- * so that little is shared with the cleverness of what is checked.
+ * The checker sees every event, and every action before it is carried out.  It
+ * examines one byte of each run of bytes in the same state.  On purpose, it
+ * shares little code with the scheduler.
  */
 #ifndef XD_SIM_RULES_H
 #define XD_SIM_RULES_H
 
 #include "sched/policy.h"
 
-/* Each rule, and the sentence that tells it. */
+/* The rules, each with its text for messages. */
 #define XD_RULES(X)                                                       \
     X(NUMBER, "the number of a fetch is dense and not in use")            \
     X(LANE, "a lane runs one fetch at a time")                            \
@@ -50,112 +51,114 @@ enum xd_rule {
 };
 
 struct xd_ruled_depot {
-    struct xd_rangeset holds;        /* and may be asked for */
-    struct xd_rangeset has;          /* in whatever tier */
-    struct xd_rangeset in[XD_TIERS]; /* but for tier 0, which is all the rest */
-    bool is_aside;                   /* it excludes none of a higher tier */
-    xd_usec answered_at;
+    struct xd_rangeset holds; /* bytes that the depot may be asked for */
+    struct xd_rangeset has;   /* bytes that the depot has in any tier */
+    /* Bytes that the depot has in each tier.  Tier 0 is not stored here; it has
+     * all other bytes of the depot. */
+    struct xd_rangeset in[XD_TIERS];
     unsigned lanes;
-    bool is_pinged, is_open, is_dropped, is_banned, no_ranges, is_last_resort;
+    bool is_pinged, is_open, no_ranges, is_last_resort;
     bool has_delivered;
-    xd_usec back_off_until;
-    unsigned failures, preempted, in_vain;
-    bool shares;  /* its fetches can share a connection */
-    bool spreads; /* its last fetch has a connection of its own */
-    unsigned flowing, sharing, most_flowing;
-    unsigned ceiling; /* 0: there is none */
-    uint64_t refused_to;
-    xd_usec refused_least, refused_most; /* after a fetch began */
-    unsigned served; /* when it refused one, as far as they flow */
+    bool shares;             /* its requests can share one connection */
+    unsigned n_without_byte; /* requests in a row without a byte */
+
+    /* Copied from the scheduler by xd_rules_look(). */
+    bool is_dropped;
+    /* depots of a higher tier may be asked although this one is not dropped */
+    bool is_aside;
+    bool is_tested; /* it is being tested, with one request at a time */
+    bool spreads;   /* its last request had a connection of its own */
     bool ceiling_spreads;
-    uint64_t forgiven_to, excused_to;
+    unsigned ceiling, governed; /* requests at a time; 0: unlimited */
+    xd_usec back_off_until;
 };
 
 struct xd_ruled_fetch {
-    bool is_live, is_canceled, is_beside, has_company, owns_connection;
+    bool is_live, is_canceled;
     unsigned depot, lane;
-    uint64_t block; /* or UINT64_MAX */
-    uint64_t number;
-    xd_usec began_at;
+    uint64_t block; /* block of the request, or UINT64_MAX */
     struct xd_range range;
     uint64_t got;
 };
 
 struct xd_rules {
-    struct xd_sched_options o; /* in force */
+    /* set by the user; NULL: every depot may be asked */
+    const struct xd_sched *sched;
+    struct xd_sched_options o; /* the options in force */
     struct xd_range wanted;
     struct xd_window *windows; /* most urgent first */
     size_t n_windows, windows_capacity;
-    struct xd_range *begun; /* objects that are not done with, before the end of
-                               the only window; NULL: any may be begun */
+    /* Ranges of the objects that may be in progress.  There is only one window
+     * then, which ends after the last of these objects.  NULL: any object may
+     * be started. */
+    struct xd_range *begun;
     unsigned n_begun_objects;
-    struct xd_rangeset reported; /* no depot can deliver it, as FAIL said */
-    struct xd_rangeset put_off;  /* nor this, which may come in another way */
+    /* bytes that the scheduler reported as unavailable (FAIL) */
+    struct xd_rangeset reported;
+    /* bytes that no depot can deliver but that may arrive in another way */
+    struct xd_rangeset put_off;
     bool size_is_unknown;
     bool has_tiers, tiers_are_stale;
-    bool failed; /* out of memory: nothing is known any longer */
+    bool failed; /* out of memory: no further checks */
     struct xd_rangeset arrived, verified;
     uint64_t *cuts;
     size_t n_cuts;
     struct xd_ruled_depot *depots;
     unsigned n_depots;
-    unsigned n_pings; /* on their way */
+    unsigned n_pings; /* number of pings that are running */
     struct xd_ruled_fetch *fetches;
-    unsigned n_fetches; /* there can be */
-    uint64_t n_begun;
-    xd_usec last_byte_at; /* when a byte came last, or the first fetch began */
+    unsigned n_fetches; /* size of `fetches` */
 
-    /* For the paper's policies; else there are none. */
+    /* For the paper's policies only. */
     bool is_papers;
-    uint64_t *blocks; /* where each begins, and the end */
+    uint64_t *blocks; /* beginning of each block, then the end of the file */
     size_t n_blocks;
-    bool *tried; /* n_blocks for each depot: it failed there */
+    /* n_blocks flags for each depot: it failed to deliver the block */
+    bool *tried;
 };
 
-/* `in_force`: xd_sched_options().  NULL: out of memory. */
+/* Creates a checker.  `in_force` is the result of xd_sched_options().  Returns
+ * NULL if out of memory. */
 struct xd_rules *xd_rules_new(const struct xd_layout *l,
                               const struct xd_sched_options *in_force,
                               struct xd_range wanted);
 void xd_rules_free(struct xd_rules *r);
 
-/* The rule that is broken, or XD_RULE_NONE; then the action counts as done. */
+/* Return the rule that the action or event breaks.  If it breaks none, record
+ * it and return XD_RULE_NONE. */
 enum xd_rule xd_rules_action(struct xd_rules *r,
                              const struct xd_sched_action *a, xd_usec now);
 enum xd_rule xd_rules_event(struct xd_rules *r,
                             const struct xd_sched_event *ev);
 
-/* What xd_sched_put_off() and xd_sched_ask_again() were called for. */
+/* Call together with xd_sched_put_off() and xd_sched_ask_again(). */
 void xd_rules_put_off(struct xd_rules *r, struct xd_range range);
 void xd_rules_ask_again(struct xd_rules *r);
 
-/* Whether the ledger has bytes assigned that no fetch is to deliver. */
+/* Checks that every assigned byte in the ledger belongs to a running
+ * request. */
 enum xd_rule xd_rules_assigned(const struct xd_rules *r,
                                const struct xd_ledger *ledger);
 
 const char *xd_rule_text(enum xd_rule rule);
 
-/* What rules.c, fetch_rules.c, tier_rules.c, ruled.c and paper.c ask of each
- * other. */
+/* Shared by rules.c, fetch_rules.c, tier_rules.c, ruled.c and paper.c. */
 
-/* The depot has these bytes in that tier; it has them or not in the tier that
- * was said last.  Those that may be asked for what are known when
- * settle_tiers() is called after all changes. */
+/* put_tier() records that a depot has bytes in a tier.  put() records that it
+ * has, or does not have, bytes in the tier that was given last.  Call
+ * settle_tiers() after all changes; it finds out which depots may be asked. */
 void xd_rules_put_tier(struct xd_rules *r, unsigned depot,
                        struct xd_range range, unsigned tier);
 void xd_rules_put(struct xd_rules *r, unsigned depot, struct xd_range range,
                   bool has);
 void xd_rules_settle_tiers(struct xd_rules *r);
 
-/* Depots of higher tiers may be asked for what it has as well, or no longer;
- * likewise of those that have said nothing for long. */
-void xd_rules_set_aside(struct xd_rules *r, unsigned depot, bool is_aside);
-void xd_rules_watch(struct xd_rules *r, xd_usec now);
+/* Copies from the scheduler whether and when each depot may be asked for
+ * bytes. */
+void xd_rules_look(struct xd_rules *r);
 
-/* When a fetch of the depot has said nothing for long, if nothing comes. */
-xd_usec xd_rules_mute_at(const struct xd_rules *r,
-                         const struct xd_ruled_fetch *f);
-
-/* The nearest edge of a set behind `at`, if it is before *end. */
+/* Moves *end to the nearest edge of the set after `at`, if that is before
+ * *end. */
 void xd_rules_nearer(const struct xd_rangeset *s, uint64_t at, uint64_t *end);
 
 enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
@@ -163,40 +166,40 @@ enum xd_rule xd_rules_fetch(struct xd_rules *r, const struct xd_sched_action *a,
 
 bool xd_rules_has(const struct xd_rangeset *s, uint64_t byte);
 
-/* Where the run of bytes like `at` ends, or `end`. */
+/* Returns the end of the run of bytes in the same state as `at`; at most
+ * `end`. */
 uint64_t xd_rules_run(const struct xd_rules *r, uint64_t at, uint64_t end);
 
-/* Whether windows hold all of `range` together. */
+/* Returns whether the windows together contain `range`. */
 bool xd_rules_is_wanted(const struct xd_rules *r, struct xd_range range);
 bool xd_rules_is_awake(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_is_ready(const struct xd_rules *r, unsigned depot, xd_usec now);
 bool xd_rules_in_flight(const struct xd_rules *r, uint64_t byte);
 
-/* How many fetches it may run now: one, after a request in vain. */
-/* Whether the fetches of the depot from now on have connections of their
- * own. */
-void xd_rules_spread(struct xd_rules *r, unsigned depot, bool spreads);
+/* Returns how many requests the depot may run now; after a failure only one. */
 unsigned xd_rules_lanes(const struct xd_rules *r, unsigned depot, bool spreads);
 unsigned xd_rules_running(const struct xd_rules *r, unsigned depot);
 
-/* A depot that was not dropped holds the byte, and may be asked for it. */
+/* Returns whether an available depot holds the byte and may be asked for it. */
 bool xd_rules_could_deliver(const struct xd_rules *r, unsigned depot,
                             uint64_t byte);
 
-/* The first byte of `within` that has not arrived and is not coming, nor was
- * given up; within.end. */
+/* Returns the first byte within `within` that has not arrived, is not being
+ * fetched and was not given up; within.end if there is none. */
 uint64_t xd_rules_head(const struct xd_rules *r, struct xd_range within);
 
-/* What was verified, or given up, lets more objects be begun. */
+/* Updates the objects that may be started, after bytes were verified or given
+ * up. */
 void xd_rules_bound_objects(struct xd_rules *r);
 
 bool xd_rules_crosses_cut(const struct xd_rules *r, struct xd_range range);
 
-/* 0 or NOMEM. */
+/* Returns 0 or NOMEM. */
 int xd_paper_init(struct xd_rules *r);
 
-/* The block that a free thread of a ready depot selects, or the part of it that
- * counts; empty if there is none. */
+/* Returns the block that the paper's rules choose for a free slot of a ready
+ * depot.  If a window begins within that block, this may be only the part in
+ * the window.  Empty if they choose no block. */
 struct xd_range xd_paper_choice(const struct xd_rules *r, unsigned depot,
                                 xd_usec now);
 enum xd_rule xd_paper_check(const struct xd_rules *r,

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time goes on: the scheduler decides, packets move, a reader reads.
+ * The main loop: the scheduler decides, packets move, readers read.
  */
 #include "sim/run.h"
 
 #include "base/alloc.h"
 #include "sim/coded.h"
+#include "sim/governed.h"
 #include "sim/holdings.h"
 #include "sim/reader.h"
 #include "sim/request.h"
 
 #define MOST_TIME (3600 * XD_NSEC_SECOND)
 
-/* What was on its way when it was over still crosses the wire. */
+/* Packets in flight at the end still cross the network. */
 #define AFTERMATH (XD_NSEC_SECOND / 10)
 
-/* As in io/http/pinger.c: a ping that is not answered is given up. */
+/* Timeout of a ping, as in io/http/pinger.c. */
 #define PING_TIME (2 * XD_NSEC_SECOND)
 
 void xd_run_take_event(struct xd_run *r, struct xd_sched_event ev)
@@ -75,12 +76,13 @@ static void carry_out(void *world, const struct xd_sched_action *a)
         r->standings[a->depot].is_given_up = false;
 }
 
-/* Time goes on. */
+/* ---- the main loop ---- */
 
 static bool is_of_request(const struct xd_sim_event *e)
 {
     return e->kind == XD_SIM_FLUSH_TIMER || e->kind == XD_SIM_REPORT_TIMER ||
-           e->kind == XD_SIM_SILENCE_TIMER || e->kind == XD_SIM_CANCEL_TIMER;
+           e->kind == XD_SIM_SILENCE_TIMER || e->kind == XD_SIM_CANCEL_TIMER ||
+           e->kind == XD_SIM_ASK_TIMER;
 }
 
 static void happen(struct xd_run *r, const struct xd_sim_event *e)
@@ -96,7 +98,7 @@ static void happen(struct xd_run *r, const struct xd_sim_event *e)
         xd_run_out_of_memory(r);
 }
 
-/* When the next depot joins, or MOST_TIME. */
+/* Returns the time at which the next depot joins, or MOST_TIME. */
 static xd_nsec joins_at(const struct xd_run *r)
 {
     const struct xd_scenario *s = r->scenario;
@@ -131,7 +133,8 @@ static void join(struct xd_run *r)
     }
 }
 
-/* Decide; returns until when nothing but an event changes anything. */
+/* Lets the scheduler decide.  Returns the time until which only an event can
+ * change anything. */
 static xd_nsec decide(struct xd_run *r)
 {
     xd_nsec until = MOST_TIME;
@@ -143,14 +146,16 @@ static xd_nsec decide(struct xd_run *r)
         r->is_decision_due = false;
         xd_sim_coded_decode(r);
         late = xd_sim_coded_watch(r);
-        xd_sim_reader_look(r);
+        xd_sim_readers_look(r);
+        xd_sim_governed_tell(r);
         wait = xd_driver_act(&r->driver);
     } while (r->is_decision_due && !r->driver.is_over);
     wait = xd_earlier(wait, late);
     if (wait < (xd_usec)(until / 1000))
         until = (xd_nsec)wait * 1000;
-    if (r->reader.next_at > r->net.now && r->reader.next_at < until)
-        until = r->reader.next_at;
+    for (unsigned i = 0; i < XD_SIM_READERS; i++)
+        if (r->readers[i].next_at > r->net.now && r->readers[i].next_at < until)
+            until = r->readers[i].next_at;
     return joins_at(r) < until ? joins_at(r) : until;
 }
 
@@ -200,7 +205,7 @@ static void settle(struct xd_run *r)
     r->out->broken = r->driver.broken;
 }
 
-/* As xd_worker_new() has it. */
+/* Sets the size of the buffers, like xd_worker_new(). */
 static void share_buffers(struct xd_run *r)
 {
     const struct xd_sched_options *o =
@@ -232,7 +237,7 @@ static void connected(void *user, size_t depot)
                                                     .depot = (unsigned)depot});
 }
 
-/* No request goes beyond an object. */
+/* Cuts the layout at the boundaries of objects, which no request may cross. */
 static int cut_objects(const struct xd_sim_options *o, struct xd_layout *layout)
 {
     uint64_t bytes = o->object_bytes;
@@ -248,7 +253,7 @@ static int cut_objects(const struct xd_sim_options *o, struct xd_layout *layout)
     return 0;
 }
 
-/* What the scheduler has learned of depots is known to the next. */
+/* Passes what the scheduler learned about depots to the next one. */
 static int keep_learned(struct xd_run *r)
 {
     const struct xd_sched *sched = r->driver.session.sched;
@@ -316,6 +321,8 @@ static int start(struct xd_run *r, const struct xd_scenario *s)
     r->driver.is_unchecked = r->o->is_unchecked;
     rc = xd_net_init(&r->net, s, r->o->seed);
     if (rc == 0)
+        rc = xd_sim_governed_start(r);
+    if (rc == 0)
         rc = xd_run_begin(r);
     if (rc == 0)
         rc = xd_trust_start(r);
@@ -358,6 +365,7 @@ int xd_sim_run(const struct xd_scenario *s, const struct xd_sim_options *o,
     xd_net_fini(&r.net);
     xd_free(r.requests);
     xd_free(r.standings);
+    xd_sim_governed_fini(&r);
     return rc;
 }
 

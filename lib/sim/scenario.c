@@ -13,10 +13,10 @@
 #define MOST_WORDS 32
 #define MOST_OWNERS 1000
 
-/* The bucket of a cap, if nothing is said of it. */
+/* Default size of the bucket. */
 #define BURST (64 * 1024)
 
-/* A segment has to fit. */
+/* Smallest size of the bucket: one segment. */
 #define LEAST_BURST 1448
 
 struct parser {
@@ -40,10 +40,10 @@ static const struct unit size_units[] = {
 static const struct unit count_units[] = {{"", 1.0}, {NULL, 0}};
 static const struct unit fraction_units[] = {{"%", 0.01}, {"", 1.0}, {NULL, 0}};
 
-/* What a number may be at most, so that sums of them fit everywhere. */
+/* Limit for numbers, so that sums do not overflow. */
 #define MOST 1e15
 
-/* "12.5mbit".  Plain decimals only: strtod() heeds the locale. */
+/* Parses "12.5mbit".  Not strtod(), which depends on the locale. */
 static bool number(const char *s, const struct unit *units, double *out)
 {
     double value = 0, place = 1;
@@ -64,6 +64,22 @@ static bool number(const char *s, const struct unit *units, double *out)
     return value == 0 && *at == '\0' && (*out = 0, true);
 }
 
+/* Parses the number before the first of the separators and moves *s there, or
+ * to the end. */
+static bool leading(const char **s, const struct unit *units,
+                    const char *separators, double *out)
+{
+    char word[XD_NAME_BYTES];
+    size_t n = strcspn(*s, separators);
+
+    if (n >= sizeof word)
+        return false;
+    memcpy(word, *s, n);
+    word[n] = '\0';
+    *s += n;
+    return number(word, units, out);
+}
+
 static bool apply_refusal(struct xd_path *p, const char *value)
 {
     if (strcmp(value, "503") == 0 || strcmp(value, "429") == 0)
@@ -77,7 +93,65 @@ static bool apply_refusal(struct xd_path *p, const char *value)
     return true;
 }
 
-/* What the depot allows its connections. */
+/* Parses "512k:4,1m:3": caps with their weights. */
+static bool apply_draws(struct xd_path *p, const char *value)
+{
+    p->burst = p->burst > 0 ? p->burst : BURST;
+    for (p->n_draws = 0; p->n_draws < XD_DRAWS; value++) {
+        struct xd_draw *d = &p->draws[p->n_draws++];
+
+        if (!leading(&value, size_units, ":", &d->cap) || *value++ != ':' ||
+            !leading(&value, count_units, ",", &d->chances) || d->cap <= 0 ||
+            d->chances <= 0)
+            return false;
+        if (*value == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* Parses "200ms-800ms" or "200ms". */
+static bool apply_think(struct xd_path *p, const char *value)
+{
+    double least = 0, most = 0;
+
+    if (!leading(&value, time_units, "-", &least))
+        return false;
+    most = least;
+    if (*value == '-' && !number(value + 1, time_units, &most))
+        return false;
+    p->think_least = (xd_nsec)least;
+    p->think_most = (xd_nsec)most;
+    return most >= least;
+}
+
+/* Applies limits on connections and requests, except limits on their number. */
+static bool apply_manner(struct xd_path *p, const char *key, const char *value)
+{
+    double n = 0;
+
+    if (strcmp(key, "draws") == 0)
+        return apply_draws(p, value);
+    if (strcmp(key, "think") == 0)
+        return apply_think(p, value);
+    if (strcmp(key, "hangs") == 0)
+        return number(value, fraction_units, &p->hangs);
+    if (strcmp(key, "asks") == 0)
+        return number(value, count_units, &p->asks);
+    if (strcmp(key, "spare") == 0)
+        return number(value, count_units, &p->spare);
+    if (strcmp(key, "life") == 0 && number(value, count_units, &n)) {
+        p->life = (unsigned)n;
+        return true;
+    }
+    if (strcmp(key, "retry") == 0 && number(value, time_units, &n)) {
+        p->retry = (xd_nsec)n;
+        return true;
+    }
+    return false;
+}
+
+/* Applies limits on the connections of a depot. */
 static bool apply_allowance(struct xd_path *p, const char *key,
                             const char *value)
 {
@@ -104,7 +178,9 @@ static bool apply_allowance(struct xd_path *p, const char *key,
         p->ban = (xd_nsec)n;
         return true;
     }
-    return strcmp(key, "answer") == 0 && apply_refusal(p, value);
+    if (strcmp(key, "answer") == 0)
+        return apply_refusal(p, value);
+    return apply_manner(p, key, value);
 }
 
 bool xd_path_apply(struct xd_path *p, const char *key, const char *value)
@@ -144,7 +220,7 @@ static int complain(struct parser *p, const char *what, const char *word)
                    p->line, what, word);
 }
 
-/* "key=value" is cut in two. */
+/* Splits "key=value". */
 static char *cut_value(char *word)
 {
     char *value = strchr(word, '=');
@@ -192,7 +268,6 @@ static struct xd_scenario_line *find_line(const struct xd_scenario *s,
     return NULL;
 }
 
-/* The new line is the last. */
 static int add_line(struct parser *p, const char *name, int64_t queue)
 {
     struct xd_scenario *s = p->s;
@@ -224,7 +299,7 @@ static int set_via(struct parser *p, struct xd_scenario_line *depot,
     return 0;
 }
 
-/* Behind all that happen no later. */
+/* Inserts the change after those that are earlier or at the same time. */
 static int insert_change(struct parser *p, const struct xd_change *c)
 {
     struct xd_scenario *s = p->s;
@@ -242,7 +317,7 @@ static int insert_change(struct parser *p, const struct xd_change *c)
     return 0;
 }
 
-/* Until then it answers no request. */
+/* Sets when the depot joins.  Until then it is down. */
 static int set_joins(struct parser *p, size_t i, const char *value)
 {
     struct xd_scenario_line *line = &p->s->lines[i];
@@ -256,7 +331,8 @@ static int set_joins(struct parser *p, size_t i, const char *value)
     return insert_change(p, &up);
 }
 
-/* The tier, and the one above it if there are owners, must be tiers. */
+/* Sets a tier or a number of owners.  The limit on a tier leaves room for one
+ * more tier, because a depot uses two tiers if there are owners. */
 static int set_count(struct parser *p, unsigned *out, const char *value,
                      unsigned most)
 {
@@ -269,7 +345,8 @@ static int set_count(struct parser *p, unsigned *out, const char *value,
     return 0;
 }
 
-/* The scheduler numbers depots as they join. */
+/* Returns whether the depots are listed in the order in which they join,
+ * because the scheduler numbers them in that order. */
 static bool joins_in_order(const struct xd_scenario *s)
 {
     const struct xd_scenario_line *last = &s->lines[s->n_lines - 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A network in words: depots, the paths to them, and what changes when.
+ * Describes a network in text: depots, the paths to them, and changes over
+ * time.
  *
  *     client rate=100mbit queue=512k
  *     link NAME rate=30mbit queue=256k
@@ -8,35 +9,46 @@
  *     at 5s NAME|client rate=1mbit
  *     at 6s NAME down
  *
- * '#' begins a comment; lines that begin with any other word are left alone.
- * A link is a line that the depots with `via` it share, behind their own.  A
- * rate is that of whole IP packets, 0 is no bound; a size takes k and m.  The
- * words `down` and `up` cut a path and mend it; `refuses` is a depot that
- * answers every connection with a reset, `lies` one whose bytes are wrong.
+ * '#' starts a comment; lines that start with any other word are ignored.  A
+ * link is shared by the depots with `via`, after their own line.  Rates count
+ * whole IP packets; 0 is unlimited.  Sizes may have k and m.  `down` and `up`
+ * interrupt and restore a path.  A depot with `refuses` answers every
+ * connection with a reset; one with `lies` sends wrong bytes.
  *
  *     depot NAME ADDRESS joins=2s
  *
- * Such a depot is added to the download while it runs; it stands behind those
- * that join before it.
+ * Such a depot is added while the download runs.  Depots must be listed in the
+ * order in which they join.
  *
  *     depot NAME ADDRESS tier=2
  *     depot NAME ADDRESS owners=2
  *
- * A depot has the file in a tier (sched/sched.h), 0 if nothing is said of it.
- * Of those with `owners` each object of the file, of which there have to be
- * several, is in that tier only on so many, which a hash tells, and in the next
- * one on the others.
+ * A depot has the file in a tier (sched/sched.h), 0 by default.  With `owners`,
+ * each object of the file is in that tier only on that many of these depots,
+ * chosen by a hash, and in the next tier on the others.  The file must have
+ * several objects.
  *
  *     depot NAME ADDRESS cap=1m burst=64k per=connection|request window=64k
  *     depot NAME ADDRESS most=2 answer=503|429|reset|close ban=10s
  *
- * `cap` is a token bucket of `burst` bytes for each connection, or for each
- * request, that fills at so many bytes a second; cap=0 ends it.  `window` is
- * the most that one connection has in flight.  With `most` a depot serves so
- * many connections at a time: 503 and 429 answer the requests of a further one,
- * `reset` refuses its handshake, `close` accepts it and hangs up when it asks.
- * With `ban` such a connection ends all that the client has there, and so long
- * every further one is reset.
+ * `cap` is a token bucket of `burst` bytes for each connection or request,
+ * filled at that many bytes per second; cap=0 removes it.  `window` limits the
+ * bytes in flight on a connection.  With `most` a depot serves that many
+ * connections at a time: 503 and 429 answer requests on a further one, `reset`
+ * ends it right after its handshake, `close` at the first request.
+ * With `ban` such a connection closes all connections of the client, and new
+ * ones are reset for that time.
+ *
+ *     depot NAME ADDRESS draws=512k:4,1m:3,8m:3 life=2 hangs=20%
+ *     depot NAME ADDRESS think=200ms-800ms asks=4 spare=2 retry=1s
+ *
+ * With `draws` each new connection gets one of these caps at random, weighted
+ * by the numbers after the colons.  `life` is the number of responses after
+ * which a connection is closed; `hangs` is the share of connections that never
+ * get a response.  `think` is the time before each response, as a minimum and
+ * maximum.  With `asks` a depot answers that many requests per second, plus
+ * `spare` after a pause, and others with 429.  `retry` is the Retry-After of a
+ * 429 or 503.
  */
 #ifndef XD_SIM_SCENARIO_H
 #define XD_SIM_SCENARIO_H
@@ -48,47 +60,67 @@
 
 #define XD_NAME_BYTES 32
 
-typedef int64_t xd_nsec; /* since the simulation began */
+typedef int64_t xd_nsec; /* nanoseconds since the start of the simulation */
 
 #define XD_NSEC_MS ((xd_nsec)1000000)
 #define XD_NSEC_SECOND ((xd_nsec)1000000000)
 
-/* What a connection beyond the most that a depot serves meets. */
+/* What happens to a connection beyond the limit. */
 enum xd_refusal {
-    XD_REFUSAL_STATUS, /* an answer of 429 or 503 */
-    XD_REFUSAL_RESET,  /* instead of the handshake */
-    XD_REFUSAL_CLOSE   /* when it asks for something */
+    XD_REFUSAL_STATUS, /* its requests are answered with 429 or 503 */
+    XD_REFUSAL_RESET,  /* the connection is reset right after its handshake */
+    XD_REFUSAL_CLOSE   /* the connection is closed at the first request */
+};
+
+#define XD_DRAWS 4
+
+/* A cap that a new connection may get. */
+struct xd_draw {
+    double cap;     /* bytes per second */
+    double chances; /* weight of this cap when one is drawn */
 };
 
 struct xd_path {
-    double rate;    /* bytes per second; 0: unbounded */
-    xd_nsec delay;  /* one way */
-    xd_nsec jitter; /* added to what comes from the depot, at most */
-    double loss;    /* probability that such a packet is lost */
+    double rate;    /* bytes per second; 0: unlimited */
+    xd_nsec delay;  /* delay in one direction */
+    xd_nsec jitter; /* maximum extra delay of packets from the depot */
+    double loss;    /* probability that a packet from the depot is lost */
     int64_t queue;  /* bytes that may wait for the link */
-    bool is_down;   /* loses everything, both ways */
+    bool is_down;   /* loses everything in both directions */
     bool refuses, lies;
 
-    /* What the depot allows one connection, and how many it allows. */
-    double cap;         /* bytes of answers per second; 0: unbounded */
+    /* Limits on connections. */
+    double cap;         /* bytes of responses per second; 0: unlimited */
     double burst;       /* bytes that may be sent at once after a pause */
-    bool caps_requests; /* each request of a connection has a cap */
-    double window;      /* bytes in flight; 0: unbounded */
-    unsigned most;      /* connections at a time; 0: unbounded */
+    bool caps_requests; /* the cap is for each request of a connection */
+    double window;      /* bytes in flight; 0: unlimited */
+    unsigned most;      /* connections at a time; 0: unlimited */
     enum xd_refusal refusal;
     xd_nsec ban;
+    struct xd_draw draws[XD_DRAWS]; /* random caps, which replace `cap` */
+    unsigned n_draws;               /* 0: not used */
+    unsigned life;                  /* responses per connection; 0: unlimited */
+    /* probability that a connection gets no response */
+    double hangs;
+
+    /* Limits on requests. */
+    /* shortest and longest time before each response */
+    xd_nsec think_least, think_most;
+    double asks;   /* requests answered per second; 0: unlimited */
+    double spare;  /* extra requests after a pause */
+    xd_nsec retry; /* Retry-After of a 429 or 503; 0: none */
 };
 
 #define XD_NO_LINE SIZE_MAX
 
-/* The client's, which is the first; links, and depots. */
+/* A line: first the client's, then links and depots. */
 struct xd_scenario_line {
     char name[XD_NAME_BYTES];
     struct xd_path path;
-    size_t depot;          /* its number, or XD_NO_LINE */
-    size_t via;            /* of a depot: another line, or XD_NO_LINE */
-    xd_nsec joins_at;      /* of a depot; 0: it is there from the beginning */
-    unsigned tier, owners; /* of a depot */
+    size_t depot;          /* number of the depot, or XD_NO_LINE */
+    size_t via;            /* shared line of a depot, or XD_NO_LINE */
+    xd_nsec joins_at;      /* when a depot joins; 0: at the start */
+    unsigned tier, owners; /* tier and number of owners of a depot */
 };
 
 struct xd_change {
@@ -101,39 +133,47 @@ struct xd_scenario {
     struct xd_scenario_line *lines;
     size_t n_lines;
     size_t n_depots;
-    struct xd_change *changes; /* in order of time */
+    struct xd_change *changes; /* sorted by time */
     size_t n_changes;
 };
 
-/* Errors: INVAL, with the line's number; NOMEM.  `s` is empty then. */
+/* Parses the text of a scenario.  Errors: INVAL with the line number, NOMEM;
+ * `s` is empty then. */
 int xd_scenario_parse(struct xd_scenario *s, const char *text,
                       struct xd_error *err);
 void xd_scenario_fini(struct xd_scenario *s);
 
-/* The line of a depot. */
+/* Returns the line of a depot. */
 const struct xd_scenario_line *xd_scenario_depot(const struct xd_scenario *s,
                                                  size_t depot);
 
-/* What a change does to a path; false where a word is not understood. */
+/* Applies a change to a path.  Returns false if a word is not understood. */
 bool xd_path_apply(struct xd_path *p, const char *key, const char *value);
 
-/* How many of `connections` a depot serves, if its connections are what bounds
- * it; else 1, for then one of them is as good as all. */
+/* Returns the highest cap that a connection of the depot can get; 0 if there is
+ * none. */
+double xd_path_best_cap(const struct xd_path *p);
+
+/* Returns how many of `connections` the depot serves, if each of them is
+ * limited.  Otherwise 1, because one is as fast as several. */
 unsigned xd_path_connections(const struct xd_path *p, unsigned connections);
 
 /*
- * The earliest moment, in seconds, at which `size` bytes can be at the client:
- * every depot's window doubles from ten packets until its rate is reached, and
- * all share the lines on their way.  A depot that bounds its connections is
- * asked over so many.  Loss is not counted.  Infinity: not within an hour.
- * 0 or NOMEM.
+ * Computes the shortest possible time, in seconds, for `size` bytes to reach
+ * the client; infinity if it is above an hour.
+ *
+ * The window of each depot doubles from ten packets until it reaches its rate.
+ * All depots share the lines.  A depot that limits each connection gets
+ * `connections` of them, or as many as it serves.  Losses are ignored.
+ *
+ * Returns 0 or NOMEM.
  */
 int xd_scenario_limit(const struct xd_scenario *s, unsigned connections,
                       uint64_t size, double *out);
 
-/* Likewise the least time for which a player has to stand still that begins
- * after prebuffer_s, and shows a piece only when all of it is there; 0: there
- * are none. */
+/* Computes the shortest possible stall of a player that starts after
+ * `prebuffer_s` seconds and shows only complete pieces.  piece_bytes 0: no
+ * pieces.  Returns 0 or NOMEM. */
 int xd_scenario_stall(const struct xd_scenario *s, unsigned connections,
                       uint64_t size, uint64_t piece_bytes, uint64_t bytes_per_s,
                       double prebuffer_s, double *out);

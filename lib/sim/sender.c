@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The depot's half of a connection, as Linux does it: what leaves, and when; a
- * tail loss probe, and the timeout at last.
+ * The sender's half of a connection as in Linux: what is sent, and when; tail
+ * loss probe and retransmission timeout.
  */
 #include "base/alloc.h"
 #include "sim/cap.h"
@@ -34,7 +34,7 @@ static bool grow(struct xd_sender *s)
     return true;
 }
 
-/* Timer. */
+/* ---- timer ---- */
 
 static xd_nsec rto(const struct xd_sender *s)
 {
@@ -71,7 +71,7 @@ void xd_sender_arm(struct xd_tcp *t, struct xd_connection *c)
     }
 }
 
-/* Sending. */
+/* ---- sending ---- */
 
 static void transmit(struct xd_tcp *t, struct xd_connection *c, uint32_t number)
 {
@@ -119,22 +119,25 @@ static void wait_for_cap(struct xd_tcp *t, struct xd_connection *c,
     c->sender.is_capped = true;
 }
 
-/* Something is to be sent, and may be by the depot's cap. */
+/* Returns true if the stream has data, the depot has finished thinking, and its
+ * cap allows sending. */
 static bool is_sendable(struct xd_tcp *t, struct xd_connection *c,
                         struct xd_stream *s)
 {
+    const struct xd_path *path = &xd_net_wire(t->net, c->depot)->path;
     xd_nsec wait;
 
-    if (!s->is_known || s->to_send == 0)
+    if (!s->is_known || s->to_send == 0 || s->answers_at > t->net->now)
         return false;
-    wait = xd_cap_wait(cap_of(t, c, s), &xd_net_wire(t->net, c->depot)->path,
-                       t->net->now, next_bytes(s));
+    wait = xd_cap_wait(cap_of(t, c, s),
+                       c->sender.drawn > 0 ? c->sender.drawn : path->cap,
+                       path->burst, t->net->now, next_bytes(s));
     if (wait > 0)
         wait_for_cap(t, c, wait);
     return wait == 0;
 }
 
-/* What the client's window, or the depot's buffer, allows in flight. */
+/* Returns whether the client's window and the depot's buffer have room. */
 static bool fits_window(struct xd_tcp *t, const struct xd_connection *c)
 {
     double window = xd_net_wire(t->net, c->depot)->path.window;
@@ -154,7 +157,7 @@ static bool has_new(struct xd_tcp *t, struct xd_connection *c)
     return false;
 }
 
-/* The stream whose turn it is to send; n_streams if none has anything. */
+/* Returns the stream whose turn it is; n_streams if none has data. */
 static unsigned next_stream(struct xd_tcp *t, struct xd_connection *c)
 {
     unsigned n = c->n_streams - c->first_live;
@@ -222,7 +225,8 @@ static double window_of(const struct xd_sender *s)
     return s->has_bbr ? s->bbr.window : s->cubic.window;
 }
 
-/* Bursts leave one behind the other, at the rate that BBR says. */
+/* Returns whether pacing by BBR holds back the next burst.  Then it also sets a
+ * timer for the burst. */
 static bool is_held_back(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
@@ -268,7 +272,8 @@ static void wake(struct xd_tcp *t, struct xd_connection *c)
         return;
     if (!s->has_bbr)
         xd_cubic_idle(&s->cubic, t->net->now - s->last_sent, rto(s));
-    else if (s->app_limited > 0) /* pacing alone may empty a short pipe */
+    /* with pacing, a short pipe can be empty without being idle */
+    else if (s->app_limited > 0)
         xd_bbr_idle(&s->bbr);
 }
 
@@ -345,7 +350,8 @@ static void time_out(struct xd_tcp *t, struct xd_connection *c)
     xd_sender_arm(t, c);
 }
 
-/* The last segment once more, so that its ack tells what was lost before. */
+/* Sends the last segment again as a tail loss probe, so that its ACK reveals
+ * losses. */
 static void probe(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
@@ -367,7 +373,8 @@ void xd_sender_timer(struct xd_tcp *t, struct xd_connection *c)
 {
     struct xd_sender *s = &c->sender;
 
-    if (s->timer_set != t->net->now) /* it was set anew, for earlier */
+    /* the timer was moved to an earlier time */
+    if (s->timer_set != t->net->now)
         return;
     s->timer_set = 0;
     if (s->timer_at == 0 || s->is_dead)
@@ -391,17 +398,36 @@ void xd_sender_die(struct xd_sender *s)
     s->all = s->next = 0;
 }
 
+/* Returns how long the depot thinks before a response. */
+static xd_nsec think(struct xd_wire *w)
+{
+    const struct xd_path *p = &w->path;
+
+    return p->think_most == 0
+               ? 0
+               : p->think_least +
+                     (xd_nsec)(xd_sim_uniform(&w->think_random) *
+                               (double)(p->think_most - p->think_least));
+}
+
 static void asked(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
 {
     struct xd_sender *s = &c->sender;
+    xd_nsec wait;
 
     if (s->srtt == 0) {
         xd_sender_measure(s, t->net->now - s->synack_at);
         xd_bbr_begin(&s->bbr, t->net->now, s->srtt);
     }
-    if (c->streams[stream].is_known || !xd_serves_request(t, c, stream))
+    if (s->hangs || c->streams[stream].is_known ||
+        !xd_serves_request(t, c, stream))
         return;
     c->streams[stream].is_known = true;
+    wait = think(xd_net_wire(t->net, c->depot));
+    c->streams[stream].answers_at = t->net->now + wait;
+    if (wait > 0)
+        xd_net_timer(t->net, XD_SIM_CAP_TIMER, t->net->now + wait, c->number,
+                     0);
     xd_sender_push(t, c);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A depot that serves only so many connections of a client at a time: what a
- * further one meets.
+ * How a depot treats connections and requests that exceed its limits.
  */
+#include "sim/cap.h"
 #include "sim/tcp.h"
 
 static const struct xd_path *path_of(struct xd_tcp *t,
@@ -35,7 +35,7 @@ static bool is_sending(const struct xd_connection *c)
     return false;
 }
 
-/* How many others it serves; with `busy` those that it sends something. */
+/* Counts the depot's other connections; with `busy`, only those that send. */
 static unsigned count_others(const struct xd_tcp *t,
                              const struct xd_connection *c, bool busy)
 {
@@ -66,7 +66,9 @@ static void ban(struct xd_tcp *t, struct xd_connection *c)
     }
 }
 
-/* One more than it serves: that a ban follows ends all others as well. */
+/* Returns whether the connection exceeds the depot's limit on connections.  If
+ * the depot then bans the client, this also ends all other connections to the
+ * depot. */
 static bool is_excess(struct xd_tcp *t, struct xd_connection *c, bool busy)
 {
     unsigned most = path_of(t, c)->most;
@@ -76,6 +78,41 @@ static bool is_excess(struct xd_tcp *t, struct xd_connection *c, bool busy)
     if (path_of(t, c)->ban > 0)
         ban(t, c);
     return true;
+}
+
+/* Draws the random properties of a new connection, the same as
+ * tests/wan/gate.py. */
+static void draw(struct xd_tcp *t, struct xd_connection *c)
+{
+    struct xd_wire *w = xd_net_wire(t->net, c->depot);
+    const struct xd_path *p = &w->path;
+    double left = 0;
+
+    if (p->hangs > 0)
+        c->sender.hangs = xd_sim_uniform(&w->draw_random) < p->hangs;
+    if (p->n_draws == 0)
+        return;
+    for (unsigned i = 0; i < p->n_draws; i++)
+        left += p->draws[i].chances;
+    left *= xd_sim_uniform(&w->draw_random);
+    for (unsigned i = 0; i < p->n_draws && left >= 0; i++) {
+        c->sender.drawn = p->draws[i].cap;
+        left -= p->draws[i].chances;
+    }
+}
+
+/* Returns whether the client sends requests too often. */
+static bool is_too_often(struct xd_tcp *t, const struct xd_connection *c)
+{
+    struct xd_wire *w = xd_net_wire(t->net, c->depot);
+
+    if (w->path.asks <= 0)
+        return false;
+    if (xd_cap_wait(&w->requests, w->path.asks, w->path.spare + 1, t->net->now,
+                    1) > 0)
+        return true;
+    xd_cap_pay(&w->requests, 1);
+    return false;
 }
 
 bool xd_serves_connection(struct xd_tcp *t, struct xd_connection *c)
@@ -92,10 +129,14 @@ bool xd_serves_connection(struct xd_tcp *t, struct xd_connection *c)
             excess && (path->refusal == XD_REFUSAL_RESET || path->ban > 0);
         c->sender.is_excess = excess;
     }
-    if (is_refused)
+    if (is_refused) {
+        if (!path->refuses)
+            answer(t, c, XD_PACKET_SYN, 0);
         reset(t, c);
-    else
+    } else if (!c->sender.is_served) {
         c->sender.is_served = true;
+        draw(t, c);
+    }
     return !is_refused;
 }
 
@@ -106,8 +147,9 @@ bool xd_serves_request(struct xd_tcp *t, struct xd_connection *c,
         reset(t, c);
         return false;
     }
-    if (path_of(t, c)->refusal != XD_REFUSAL_STATUS || is_sending(c) ||
-        !is_excess(t, c, true))
+    if ((path_of(t, c)->refusal != XD_REFUSAL_STATUS || is_sending(c) ||
+         !is_excess(t, c, true)) &&
+        !is_too_often(t, c))
         return true;
     if (!c->sender.is_dead)
         answer(t, c, XD_PACKET_REFUSAL, stream);

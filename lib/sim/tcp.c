@@ -3,14 +3,15 @@
 
 #include "base/alloc.h"
 
-/* The kernel's: for a first packet, for a second that has not come, and for
- * acks of a segment that has no other behind it. */
+/* Timers of the kernel: retransmission of the first SYN, minimum retransmission
+ * timeout, and delayed ACK. */
 #define SYN_PAUSE XD_NSEC_SECOND
 #define LEAST_PAUSE (200 * XD_NSEC_MS)
 #define DELAYED_ACK (40 * XD_NSEC_MS)
 #define QUICK_ACKS 16
 
-/* What is written when the last of an answer has come. */
+/* Limit on the bytes that the client has not yet written when a response
+ * ends. */
 #define BUFFER_BYTES ((uint64_t)256 * 1024)
 
 void xd_tcp_init(struct xd_tcp *t, struct xd_net *net,
@@ -36,7 +37,7 @@ static void to_depot(struct xd_tcp *t, const struct xd_connection *c,
     xd_net_to_depot(t->net, c->depot, p);
 }
 
-/* One timer for what comes first. */
+/* Sets the timer of the connection to the earliest of the due times. */
 static void arm(struct xd_tcp *t, struct xd_connection *c)
 {
     xd_nsec at = c->ack_at;
@@ -94,7 +95,8 @@ static void ask(struct xd_tcp *t, struct xd_connection *c, unsigned stream)
             .first = stream});
 }
 
-/* The kernel knows the round trip of the handshake. */
+/* Sends a request again after the time that the kernel derives from the round
+ * trip of the handshake. */
 static void repeat_request(struct xd_tcp *t, struct xd_connection *c,
                            unsigned stream)
 {
@@ -158,7 +160,7 @@ void xd_tcp_close(struct xd_tcp *t, struct xd_connection *c)
     to_depot(t, c, (struct xd_packet){.kind = XD_PACKET_RESET});
 }
 
-/* What comes in. */
+/* ---- received packets ---- */
 
 static void ready(struct xd_tcp *t, struct xd_connection *c)
 {
@@ -192,7 +194,7 @@ static void refused(struct xd_tcp *t, struct xd_connection *c)
     c->ack_at = c->retry_at = 0;
     for (unsigned i = c->first_live; i < c->n_streams; i++)
         if (is_live(&c->streams[i]))
-            t->user.broken(t->user.user, c->streams[i].tag);
+            t->user.broken(t->user.user, c->streams[i].tag, 0);
 }
 
 static void request_refused(struct xd_tcp *t, struct xd_connection *c,
@@ -201,7 +203,8 @@ static void request_refused(struct xd_tcp *t, struct xd_connection *c,
     if (!is_live(&c->streams[stream]))
         return;
     c->streams[stream].is_stopped = true;
-    t->user.broken(t->user.user, c->streams[stream].tag);
+    t->user.broken(t->user.user, c->streams[stream].tag,
+                   xd_net_wire(t->net, c->depot)->path.retry);
 }
 
 static void forget_ended(struct xd_connection *c)
@@ -212,7 +215,7 @@ static void forget_ended(struct xd_connection *c)
         c->first_live++;
 }
 
-/* In order: head first, then bytes of the file. */
+/* Delivers in order: first the header, then bytes of the file. */
 static void deliver(struct xd_tcp *t, struct xd_connection *c,
                     const struct xd_segment *g)
 {
@@ -220,6 +223,9 @@ static void deliver(struct xd_tcp *t, struct xd_connection *c,
     uint64_t before = s->to_come, n = g->bytes;
 
     s->to_come -= n;
+    if (s->to_come == 0 &&
+        ++c->n_answers == xd_net_wire(t->net, c->depot)->path.life)
+        xd_tcp_close(t, c);
     if (s->is_stopped)
         return;
     if (before > s->length)
@@ -239,7 +245,7 @@ static void ack(struct xd_tcp *t, struct xd_connection *c, uint32_t first,
                                 .stamp = stamp});
 }
 
-/* Every second segment is acked, and at once what is out of order or ends a
+/* Acknowledges every second segment; at once if it is out of order or ends a
  * stream. */
 static void arrived(struct xd_tcp *t, struct xd_connection *c,
                     const struct xd_packet *p)
@@ -250,9 +256,10 @@ static void arrived(struct xd_tcp *t, struct xd_connection *c,
 
     if (s->is_dead || p->first < s->all)
         return;
+    c->is_disordered |= !is_in_order;
     g = xd_sender_segment(s, p->first);
     g->has_arrived = true;
-    if (g->stream + 1 == c->n_streams) /* not what was sent once more */
+    if (g->stream + 1 == c->n_streams) /* not a retransmission */
         c->retry_at = 0;
     while (c->received < s->next && c->state == XD_CONN_READY) {
         g = xd_sender_segment(s, c->received);
@@ -295,7 +302,7 @@ static void at_client(struct xd_tcp *t, const struct xd_packet *p)
         answered(t, c, p->kind);
 }
 
-/* Send again what was perhaps lost. */
+/* Retransmits segments that may have been lost. */
 static void retry(struct xd_tcp *t, struct xd_connection *c)
 {
     enum xd_packet_kind kind =
@@ -350,6 +357,7 @@ void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e)
     case XD_SIM_REPORT_TIMER:
     case XD_SIM_SILENCE_TIMER:
     case XD_SIM_CANCEL_TIMER:
+    case XD_SIM_ASK_TIMER:
     case XD_SIM_PING_TIMER:
         break;
     }

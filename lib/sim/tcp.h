@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections over the wires of net.h: HTTP requests go to a depot, and
- * answers come back through TCP.
+ * TCP connections over the network of net.h, with HTTP requests to a depot and
+ * its responses.
  *
  *     client: SYN [TLS] REQUEST ... STOP | RESET          tcp.c
- *     depot:  segments, each sent until it is acked    sender.c, acks.c
- *             what it serves, and refuses               served.c, cap.h
+ *     depot:  segments, each sent until acknowledged   sender.c, acks.c
+ *             what it serves and refuses                served.c, cap.h
  *
- * A connection carries one stream at a time, or with HTTP/2 several, which then
- * take turns.  It handles what xd_net_next() returns, and reports to its user
- * bytes, in order within a stream.
+ * A connection carries one stream at a time; with HTTP/2 several, which take
+ * turns.  Pass it the events of xd_net_next(); it reports received bytes to its
+ * user, in order for each stream.
  */
 #ifndef XD_SIM_TCP_H
 #define XD_SIM_TCP_H
@@ -18,23 +18,19 @@
 #include "sim/cubic.h"
 #include "sim/net.h"
 
-/* What an answer has before the bytes of the file. */
+/* Size of a response header. */
 #define XD_HEAD_BYTES 300U
 
-/* What a cap allows to be sent now: a token is a byte. */
-struct xd_cap {
-    double tokens;
-    xd_nsec filled_at;
-    bool is_new; /* nothing was ever sent: it is full */
-};
-
 struct xd_stream {
-    unsigned tag;     /* the user's */
-    uint64_t to_send; /* by the depot, the head among it */
-    uint64_t to_come; /* to the client, likewise */
+    unsigned tag; /* chosen by the user */
+    /* bytes left for the depot to send, including the header */
+    uint64_t to_send;
+    /* bytes left for the client to receive, including the header */
+    uint64_t to_come;
     uint64_t length;
-    bool is_known;   /* to the depot */
-    bool is_stopped; /* by the client, which no longer listens */
+    bool is_known;      /* the depot has received the request */
+    bool is_stopped;    /* the client has stopped the stream */
+    xd_nsec answers_at; /* time before which the depot sends nothing */
     struct xd_cap cap;
 };
 
@@ -42,10 +38,11 @@ enum xd_segment_state { XD_SEG_SENT, XD_SEG_ACKED, XD_SEG_LOST };
 
 struct xd_segment {
     xd_nsec sent_at;
-    uint32_t transmission; /* the last, of all of this connection */
+    /* number of the last transmission, counted over the connection */
+    uint32_t transmission;
 
-    /* How far the connection was when it was sent: RFC draft
-     * cheng-iccrg-delivery-rate-estimation. */
+    /* State of the connection when the segment was sent
+     * (draft-cheng-iccrg-delivery-rate-estimation). */
     uint64_t delivered;
     xd_nsec delivered_at, first_sent_at;
 
@@ -53,51 +50,56 @@ struct xd_segment {
     uint16_t bytes;
     uint8_t state;
     bool is_app_limited;
-    bool is_again;    /* it was sent more than once */
-    bool has_arrived; /* the client has it */
+    bool is_again;    /* the segment was retransmitted */
+    bool has_arrived; /* the client has received the segment */
 };
 
 /* The depot's half. */
 struct xd_sender {
     bool is_dead;
-    bool is_served; /* the depot has accepted its handshake, and */
-    bool is_excess; /* is going to hang up */
+    bool is_served; /* the depot has accepted the connection */
+    bool is_excess; /* the depot will close the connection */
+    bool hangs;     /* the depot answers no request on the connection */
+    double drawn;   /* randomly drawn cap; 0: none */
     struct xd_cap cap;
-    bool is_capped; /* a timer for that is set */
-    bool has_bbr;   /* in place of cubic */
+    bool is_capped; /* a timer for the cap is set */
+    bool has_bbr;   /* use `bbr` instead of `cubic` */
     struct xd_cubic cubic;
     struct xd_bbr bbr;
     uint64_t delivered, app_limited;
     xd_nsec delivered_at, first_sent_at;
-    xd_nsec paced_at;        /* nothing leaves before */
-    bool is_paced;           /* a timer for that is set */
-    struct xd_segment *ring; /* all from `all` to `next` */
-    uint32_t capacity;       /* a power of two */
-    uint32_t all, next;      /* all before `all` were acked */
-    uint32_t high;           /* one behind the highest that was acked */
+    xd_nsec paced_at;        /* time before which nothing is sent */
+    bool is_paced;           /* a timer for pacing is set */
+    struct xd_segment *ring; /* segments from `all` to `next` */
+    uint32_t capacity;       /* size of the ring, a power of two */
+    uint32_t all, next;      /* everything before `all` was acknowledged */
+    uint32_t high;           /* highest acknowledged segment + 1 */
     uint32_t in_flight, lost;
-    uint32_t n_sent, newest_acked; /* transmissions */
-    unsigned turn;                 /* the stream whose turn it is */
+    /* number of transmissions, and the newest one that was acknowledged */
+    uint32_t n_sent, newest_acked;
+    unsigned turn; /* stream whose turn it is */
 
     bool is_recovering, is_after_timeout;
     uint32_t recover_to;
-    double recover_from; /* the window when it began */
-    uint32_t came, out;  /* since it began */
+    double recover_from; /* window at the start of recovery */
+    /* segments acknowledged, and sent, since recovery started */
+    uint32_t came, out;
 
     bool is_full;
     uint32_t most_out, usage_end;
 
     xd_nsec srtt, rttvar, least_rtt, last_sent, synack_at;
     unsigned n_timeouts;
-    uint32_t timed_out_at; /* the last transmission before the first of them, */
-    struct xd_cubic before_timeout; /* and the window then */
+    uint32_t timed_out_at; /* last transmission before the first timeout */
+    struct xd_cubic before_timeout; /* window before the timeout */
     bool has_probed;
-    xd_nsec timer_at, timer_set; /* 0: none */
+    /* when the timer should fire, and when it is set to fire; 0: never */
+    xd_nsec timer_at, timer_set;
 };
 
 enum xd_connection_state {
     XD_CONN_CONNECTING,
-    XD_CONN_SECURING, /* the handshake of TLS */
+    XD_CONN_SECURING, /* TLS handshake */
     XD_CONN_READY,
     XD_CONN_CLOSED
 };
@@ -106,33 +108,39 @@ struct xd_connection {
     unsigned number;
     size_t depot;
     enum xd_connection_state state;
-    xd_nsec ready_at; /* 0: it is not */
+    /* time at which the connection became ready; 0: not ready */
+    xd_nsec ready_at;
     struct xd_stream *streams;
     unsigned n_streams, first_live;
+    unsigned n_answers; /* number of complete responses */
     struct xd_sender sender;
 
     /* The client's half. */
-    uint32_t received;        /* all before it were delivered */
-    unsigned unacked;         /* segments */
-    unsigned n_quick;         /* the first are acked at once */
-    xd_nsec ack_at, retry_at; /* 0: not */
+    uint32_t received; /* first segment that was not delivered in order */
+    unsigned unacked;  /* segments received but not acknowledged */
+    unsigned n_quick;  /* segments acknowledged at once so far */
+    xd_nsec ack_at, retry_at; /* 0: not set */
     xd_nsec retry_pause;
     xd_nsec timer_set;
+    bool
+        is_disordered; /* a segment arrived out of order; cleared by the user */
 };
 
 struct xd_tcp_user {
     void *user;
-    /* `n` bytes of the file more; 0: the head. */
+    /* Called when `n` more bytes of the file have arrived; 0: the header. */
     void (*bytes)(void *user, unsigned tag, uint64_t n);
-    void (*broken)(void *user, unsigned tag); /* the depot closed it */
-    /* A connection to it was made; NULL: the user does not care. */
+    /* Called when the depot has closed the connection or refused the request.
+     * `retry` is its Retry-After; 0: none. */
+    void (*broken)(void *user, unsigned tag, xd_nsec retry);
+    /* Called when a connection to the depot was made.  May be NULL. */
     void (*connected)(void *user, size_t depot);
 };
 
 struct xd_tcp {
     struct xd_net *net;
     struct xd_tcp_user user;
-    /* Set after init(), if not false. */
+    /* Options, which are false after init(). */
     bool has_tls, has_bbr;
 
     struct xd_connection **connections;
@@ -144,24 +152,24 @@ void xd_tcp_init(struct xd_tcp *t, struct xd_net *net,
                  const struct xd_tcp_user *user);
 void xd_tcp_fini(struct xd_tcp *t);
 
-/* A connection to `depot`, which begins with its handshake; NULL: no memory. */
+/* Starts a connection to `depot` with its handshake.  NULL if out of memory. */
 struct xd_connection *xd_tcp_connect(struct xd_tcp *t, size_t depot);
 
-/* Ask for `length` bytes.  Returns the number of the stream, which ends when
- * all came, or the connection broke. */
+/* Requests `length` bytes.  Returns the number of the stream, which ends when
+ * they have all arrived or the connection breaks. */
 unsigned xd_tcp_request(struct xd_tcp *t, struct xd_connection *c, unsigned tag,
                         uint64_t length);
 
-/* Listen no longer; close() ends all of its streams. */
+/* stop() ends one stream, and close() ends all of them. */
 void xd_tcp_stop(struct xd_tcp *t, struct xd_connection *c, unsigned stream);
 void xd_tcp_close(struct xd_tcp *t, struct xd_connection *c);
 
-/* How many streams are under way. */
+/* Returns the number of active streams. */
 unsigned xd_tcp_load(const struct xd_connection *c);
 
 void xd_tcp_event(struct xd_tcp *t, const struct xd_sim_event *e);
 
-/* What sender.c, acks.c and tcp.c ask of each other. */
+/* Shared by sender.c, acks.c and tcp.c. */
 void xd_sender_init(struct xd_sender *s, bool has_bbr, unsigned number);
 void xd_sender_packet(struct xd_tcp *t, struct xd_connection *c,
                       const struct xd_packet *p);
@@ -175,16 +183,17 @@ static inline struct xd_segment *xd_sender_segment(const struct xd_sender *s,
 }
 void xd_sender_die(struct xd_sender *s);
 
-/* served.c: whether the depot serves a handshake, and a request, that has just
- * come in; if not it has been answered. */
+/* Return whether the depot accepts a new connection, and a new request
+ * (served.c).  If not, the depot has already answered. */
 bool xd_serves_connection(struct xd_tcp *t, struct xd_connection *c);
 bool xd_serves_request(struct xd_tcp *t, struct xd_connection *c,
                        unsigned stream);
 void xd_sender_acked(struct xd_tcp *t, struct xd_connection *c,
                      const struct xd_packet *p);
 void xd_sender_measure(struct xd_sender *s, xd_nsec rtt);
-void xd_sender_push(struct xd_tcp *t, struct xd_connection *c); /* what may be
-                                                                   sent now */
-void xd_sender_arm(struct xd_tcp *t, struct xd_connection *c);  /* its timer */
+/* Sends the data that may be sent now. */
+void xd_sender_push(struct xd_tcp *t, struct xd_connection *c);
+/* Sets the timer of the sender. */
+void xd_sender_arm(struct xd_tcp *t, struct xd_connection *c);
 
 #endif

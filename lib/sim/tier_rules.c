@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which depots may be asked for a byte, by its tiers: found anew for each run of
- * bytes after each change. */
+/* Finds the depots that may be asked for each byte.  These are the depots that
+ * have the byte in the lowest tier.  The result is updated after every
+ * change. */
 #include "sim/rules.h"
 
 static void put(struct xd_rules *r, struct xd_rangeset *s,
@@ -37,8 +38,8 @@ static unsigned tier_at(const struct xd_ruled_depot *d, uint64_t at)
     return 0;
 }
 
-/* The lowest in which a usable depot that was not set aside has the byte, and up
- * to where all is as there. */
+/* Returns the lowest tier in which a usable depot has the byte, and the end of
+ * the run of bytes with the same tier. */
 static unsigned lowest_at(const struct xd_rules *r, uint64_t at, uint64_t *end)
 {
     unsigned lowest = XD_TIERS;
@@ -75,31 +76,4 @@ void xd_rules_settle_tiers(struct xd_rules *r)
                 put(r, &d->holds, (struct xd_range){at, end}, true);
         }
     }
-}
-
-void xd_rules_set_aside(struct xd_rules *r, unsigned depot, bool is_aside)
-{
-    struct xd_ruled_depot *d = &r->depots[depot];
-
-    r->tiers_are_stale |= d->is_aside != is_aside;
-    d->is_aside = is_aside && r->has_tiers;
-}
-
-xd_usec xd_rules_mute_at(const struct xd_rules *r,
-                         const struct xd_ruled_fetch *f)
-{
-    const struct xd_ruled_depot *d = &r->depots[f->depot];
-
-    if (!r->has_tiers || !f->is_live || d->is_aside)
-        return XD_NEVER;
-    return (d->answered_at > f->began_at ? d->answered_at : f->began_at) +
-           2 * XD_SECOND;
-}
-
-void xd_rules_watch(struct xd_rules *r, xd_usec now)
-{
-    for (unsigned i = 0; i < r->n_fetches; i++)
-        if (xd_rules_mute_at(r, &r->fetches[i]) <= now)
-            xd_rules_set_aside(r, r->fetches[i].depot, true);
-    xd_rules_settle_tiers(r);
 }

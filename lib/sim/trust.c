@@ -13,30 +13,38 @@ bool xd_trust_lies(const struct xd_run *r, unsigned depot)
     return depot != XD_HELD && xd_net_wire(&r->net, depot)->path.lies;
 }
 
-/* The first run of the range that the depot has itself, and not as parity. */
+/* Returns the first part of the range that the depot holds as data, not as
+ * parity. */
 static struct xd_range next_own(const struct xd_run *r, unsigned depot,
                                 struct xd_range range)
 {
     return xd_sim_next_own(r->scenario, r->o, depot, range);
 }
 
+/* Returns whether the depot has the whole range as data. */
+static bool has_range(const struct xd_run *r, unsigned depot,
+                      struct xd_range range)
+{
+    while (!xd_range_is_empty(range)) {
+        const struct xd_range own = next_own(r, depot, range);
+
+        if (xd_range_is_empty(own) || own.begin > range.begin)
+            return false;
+        range.begin = own.end;
+    }
+    return true;
+}
+
 static struct xd_blame_depot look(const void *run, unsigned depot,
                                   struct xd_range range)
 {
     const struct xd_run *r = run;
-    struct xd_range own = {range.begin, range.begin};
+    const bool is_banned = r->trust.is_banned[depot];
 
-    while (own.end < range.end) {
-        const struct xd_range rest = {own.end, range.end};
-
-        own = next_own(r, depot, rest);
-        if (own.begin > rest.begin)
-            break;
-    }
-    return (struct xd_blame_depot){r->trust.is_banned[depot],
-                                   own.end == range.end &&
-                                       !xd_range_is_empty(own),
-                                   r->out->depots[depot].bytes};
+    return (struct xd_blame_depot){.is_banned = is_banned,
+                                   .has_range = has_range(r, depot, range),
+                                   .has_some = !is_banned,
+                                   .bytes = r->out->depots[depot].bytes};
 }
 
 int xd_trust_start(struct xd_run *r)
@@ -63,7 +71,7 @@ void xd_trust_fini(struct xd_trust *t)
     xd_free(t->is_banned);
 }
 
-/* ---- what is reported to the scheduler ---- */
+/* ---- reports to the scheduler ---- */
 
 static void report(struct xd_run *r, enum xd_sched_event_kind kind,
                    unsigned depot, struct xd_range range)
@@ -100,7 +108,7 @@ void xd_trust_discard(struct xd_run *r, struct xd_range range,
     xd_trust_reject(r, range);
 }
 
-/* ---- what session/blame.h decides ---- */
+/* ---- actions of session/blame.h ---- */
 
 static void cut_off(struct xd_run *r, unsigned depot, struct xd_range range)
 {
@@ -157,7 +165,8 @@ static void release(struct xd_run *r, struct xd_range range)
             restore(r, i, range);
 }
 
-/* The piece is right now: those parts of its copy differ that are not. */
+/* Call when the second copy of a piece is right.  Marks the parts in which the
+ * first copy was wrong. */
 static void compare(struct xd_run *r, struct xd_suspicion *s)
 {
     struct xd_range rest = s->range, run;
@@ -194,10 +203,34 @@ static void carry_out(struct xd_run *r, const struct xd_blame_action *a)
     case XD_BLAME_NO_MEMORY:
         xd_run_out_of_memory(r);
         break;
-    case XD_BLAME_COPY: /* its origins tell enough */
+    /* nothing to keep: the origin of each byte shows whether it is right */
+    case XD_BLAME_COPY:
     case XD_BLAME_NOTHING:
         break;
     }
+}
+
+/* Simulates trying combinations of copies.  This reveals the depots that lie;
+ * the bytes of the others are kept. */
+static void combine(struct xd_run *r, const struct xd_suspicion *s)
+{
+    const struct xd_range range = s->range;
+    const size_t piece = s->piece;
+    struct xd_range rest = range, run;
+    unsigned depot;
+    bool was_any = false;
+
+    for (; run = xd_runs_next_depot(&r->driver.ledger.origins, rest, &depot),
+           !xd_range_is_empty(run);
+         rest.begin = run.end)
+        if (xd_trust_lies(r, depot)) {
+            was_any = true;
+            xd_trust_ban(r, depot);
+        }
+    if (was_any)
+        xd_blame_refetch(&r->trust.blame, piece);
+    else
+        xd_blame_in_vain(&r->trust.blame, piece, 0, false);
 }
 
 static bool is_right(const struct xd_run *r, struct xd_range piece)
@@ -216,6 +249,7 @@ static bool is_right(const struct xd_run *r, struct xd_range piece)
 static void hash(struct xd_run *r, size_t i, struct xd_range piece)
 {
     struct xd_trust *t = &r->trust;
+    const struct xd_suspicion *s;
     struct xd_blame_action a;
 
     if (is_right(r, piece)) {
@@ -225,9 +259,14 @@ static void hash(struct xd_run *r, size_t i, struct xd_range piece)
     } else if (xd_blame_wrong(&t->blame, i) < 0) {
         xd_run_out_of_memory(r);
     }
-    while (a = xd_blame_next(&t->blame, r->n_joined),
-           a.kind != XD_BLAME_NOTHING)
-        carry_out(r, &a);
+    do {
+        while (a = xd_blame_next(&t->blame, r->n_joined),
+               a.kind != XD_BLAME_NOTHING)
+            carry_out(r, &a);
+        if (!xd_blame_to_combine(&t->blame, &s))
+            break;
+        combine(r, s);
+    } while (!r->driver.is_over);
 }
 
 void xd_trust_written(struct xd_run *r, struct xd_range range)
@@ -251,7 +290,8 @@ void xd_trust_joined(struct xd_run *r, unsigned depot)
     const struct xd_suspicion *s = r->trust.blame.list;
 
     for (; s; s = s->next)
-        report(r, XD_EV_LOST, depot, s->range);
+        if (xd_blame_keeps_out(s, depot))
+            report(r, XD_EV_LOST, depot, s->range);
 }
 
 bool xd_trust_ask_another(void *run, uint64_t byte)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An IBP depot as a store: an object is a byte array, which the depot gives its
- * names, the capabilities, and a lifetime.
+ * An IBP depot as a store.  An object is a byte array with a lifetime.  The
+ * depot chooses its names, which are called capabilities.
  *
- *     PUT      ALLOCATE, STORE until all is sent, PROBE: is all of it there?
+ *     PUT      ALLOCATE, STORE until all is sent, PROBE to verify
  *     LOOK     PROBE            READ    LOAD
- *     RENEW    PROBE, CHANGE, PROBE: does it live so long?
- *     DELETE,  PROBE, and DECREMENT of its references for reading and for writing,
- *     ABORT    until there are none
+ *     RENEW    PROBE, CHANGE, PROBE to verify the lifetime
+ *     DELETE,  PROBE, then DECREMENT of the references for reading and for
+ *     ABORT    writing, until there are none
  *
- * The capabilities of a new object are at the host and the port that were typed,
- * whatever name the depot has for itself: nothing is sent to another server.
+ * The capabilities of a new object use the host and port that the user gave,
+ * even if the depot calls itself by another name.  So nothing is sent to
+ * another server.
  *
- * An allocation is hard if the depot has room for that, else soft.  Where no
- * lifetime was asked for it is a day, or the longest that the depot gives.
+ * An allocation is hard if the depot has space for that, otherwise soft.  If
+ * the caller wants no particular lifetime, it lives for a day, or for the
+ * longest time that the depot allows.
  */
 #include <string.h>
 
@@ -23,12 +25,12 @@
 #include "io/ibp/ibp_wire.h"
 #include "store/ibp_task.h"
 
-/* Bytes of a READ. */
+/* Limit of a READ in bytes. */
 #define MOST_READ ((uint64_t)64 << 10)
 
 /* ---- the store ---- */
 
-/* "ibp://HOST:PORT", in lower case, and an IPv6 address in brackets. */
+/* Returns "ibp://HOST:PORT" in lower case, with an IPv6 address in brackets. */
 static char *make_name(const struct xd_url *u)
 {
     struct xd_span host = xd_url_host(u);
@@ -99,8 +101,8 @@ static enum xd_ibp_task_step first_step(enum xd_task_kind kind)
     return XD_IBP_LOOKS;
 }
 
-/* What was broken off before the depot gave it a name has left nothing that could
- * be removed. */
+/* Returns true for an upload that was interrupted before the depot named the
+ * allocation.  It has left nothing to delete. */
 static bool has_nothing_to_do(const struct xd_task_order *order)
 {
     return order->kind == XD_TASK_ABORT && order->object->manage == NULL;
@@ -172,7 +174,7 @@ static void task_result(const struct xd_task *t, struct xd_task_result *out)
     *out = ((const struct xd_ibp_task *)t)->result;
 }
 
-/* ---- the kind ---- */
+/* ---- the table of functions ---- */
 
 static const struct xd_store_ops ibp_ops = {
     .free = store_free,

@@ -6,15 +6,16 @@
 #include "io/ibp/ibp_wire.h"
 #include "store/ibp_task.h"
 
-/* Seconds by which an object may end sooner than it should: a depot counts from
- * when it reads the request. */
+/* Number of seconds by which a lifetime may be too short without failing.  The
+ * depot counts from the time at which it reads the request. */
 #define SLACK 60
 
-/* References that DELETE takes from an object at most.  The original tools make
- * one for each copy of a manifest. */
+/* Limit on the references that DELETE removes from an object.  The original
+ * tools add one for each copy of a manifest. */
 #define MOST_DECREMENTS 100
 
-/* Times that a depot may stop short within an object. */
+/* Limit on the number of STORE calls of a task.  A depot may accept only a part
+ * of the bytes of each call. */
 #define MOST_STORES 1000
 
 /* ---- how a task ends ---- */
@@ -43,7 +44,7 @@ void xd_ibp_task_fail_nomem(struct xd_ibp_task *t)
     xd_fail_nomem(&t->result.error);
 }
 
-/* No answer came. */
+/* Fails because there was no answer. */
 static void fail_outcome(struct xd_ibp_task *t, const struct xd_outcome *o)
 {
     bool may_pass =
@@ -88,7 +89,8 @@ static void fail_by_code(struct xd_ibp_task *t, int64_t code)
                 t->store->name, xd_ibp_words(code), code);
 }
 
-/* The depot does not let objects live so long; `limit` is 0 if it is not known. */
+/* Fails because the depot does not allow such a lifetime.  `limit` is 0 if
+ * unknown. */
 static void fail_beyond(struct xd_ibp_task *t, uint64_t limit)
 {
     fail(t, XD_TASK_BEYOND);
@@ -106,7 +108,8 @@ static void fail_beyond(struct xd_ibp_task *t, uint64_t limit)
 
 /* ---- answers ---- */
 
-/* A capability of the new object, at the depot that was typed. */
+/* Writes the name of one capability of the new object.  The name has the host
+ * of the store as the user gave it. */
 static bool name(const struct xd_ibp_task *t, char **out,
                  const struct xd_ibp_capability *c, const char *right)
 {
@@ -146,7 +149,8 @@ static void take_allocation(struct xd_ibp_task *t, const char *words)
     t->step = t->order.size > 0 ? XD_IBP_STORES_BYTES : XD_IBP_LOOKS;
 }
 
-/* The depot may have room of the other kind, or for a shorter time. */
+/* Tries the other kind of space, or a shorter lifetime, because the depot has
+ * no room. */
 static void take_no_allocation(struct xd_ibp_task *t, int64_t code)
 {
     if (code == XD_IBP_TOO_LONG) {
@@ -177,7 +181,7 @@ static void take_limit(struct xd_ibp_task *t, int64_t code, const char *words)
     t->step = XD_IBP_ALLOCATES;
 }
 
-/* A depot that stops short is sent the rest. */
+/* Sends the rest to a depot that accepted only a part. */
 static void take_stored(struct xd_ibp_task *t, const char *words)
 {
     struct xd_ibp_reply r = {.code = XD_IBP_OK};
@@ -197,7 +201,8 @@ static void take_stored(struct xd_ibp_task *t, const char *words)
         t->step = XD_IBP_LOOKS;
 }
 
-/* Whether the object lives as long as was asked for; else the task fails. */
+/* Returns whether the object lives as long as wanted.  Otherwise the task
+ * fails. */
 static bool lives(struct xd_ibp_task *t, const struct xd_ibp_probe *p)
 {
     if (t->object.expires_at + SLACK >= t->asked_at + (int64_t)t->seconds)

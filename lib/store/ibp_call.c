@@ -4,11 +4,10 @@
 #include "io/ibp/ibp_wire.h"
 #include "store/ibp_task.h"
 
-/* Seconds that an object lives where no other time was asked for: what LoRS asks
- * for. */
+/* Default lifetime in seconds, the same as in LoRS. */
 #define DEFAULT_LIFETIME ((uint64_t)86400)
 
-/* What an int has room for: depots read a duration into one. */
+/* Depots read a lifetime into an int. */
 #define MOST_LIFETIME ((uint64_t)INT32_MAX)
 
 void xd_ibp_task_count_seconds(struct xd_ibp_task *t)
@@ -28,7 +27,7 @@ void xd_ibp_task_count_seconds(struct xd_ibp_task *t)
         t->seconds = MOST_LIFETIME;
 }
 
-/* Some depots make no allocation without a byte. */
+/* Some depots refuse an allocation of 0 bytes. */
 static uint64_t room(const struct xd_ibp_task *t)
 {
     return t->order.size > 0 ? t->order.size : 1;

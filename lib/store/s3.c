@@ -6,7 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* A key, or a token: it goes into a header, and is signed as it stands. */
+/* Returns whether a key or token can be put into a header and signed
+ * unchanged. */
 static bool is_credential(const char *s)
 {
     for (const char *c = s; *c != '\0'; c++)

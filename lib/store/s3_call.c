@@ -7,14 +7,20 @@
 #include "base/error.h"
 #include "io/hash.h"
 
-/* How often a part is sent in all, with pauses of 1, 2, 4 and 8 s: a store that
- * is busy for longer is left to those that decide. */
-#define MOST_TRIES 5
+/* A failed step is tried at least this many times, with pauses of 1, 2, 4 and 8
+ * s.  It is tried again until the sum of the pauses reaches order.patience,
+ * because after a failure the whole upload would have to be repeated. */
+#define LEAST_TRIES 5
+#define LONGEST_DOUBLING 3
 
+/* Longest pause, in seconds, after which the task itself repeats a request.  If
+ * a store asks for a longer pause (Retry-After), the task ends, and the caller
+ * decides whether to try again. */
 #define MOST_PAUSE_S 60
 
-/* Of the clock.  The second is for the case that next() is given the store's time
- * all at once, since another task knows it. */
+/* Largest number of clock corrections in a task.  The first correction is wrong
+ * if another task has found the clock offset meanwhile, because the caller then
+ * passes a corrected time to next().  A second correction repairs that. */
 #define MOST_CORRECTIONS 2
 
 #define EMPTY_SHA256 \
@@ -94,6 +100,14 @@ static int sign(struct xd_s3_task *t, struct xd_s3_slot *slot,
     return make_url(t, slot, &request, err);
 }
 
+/* Returns whether the store may need time for the request: to process the bytes
+ * of an object, or to combine parts. */
+static bool gives_work(const struct xd_s3_slot *slot,
+                       const struct xd_s3_request *r)
+{
+    return !xd_range_is_empty(r->body) || slot->text.len > 0;
+}
+
 bool xd_s3_make_call(struct xd_s3_task *t, struct xd_s3_slot *slot,
                      const struct xd_s3_request *r, struct xd_call *out)
 {
@@ -118,6 +132,8 @@ bool xd_s3_make_call(struct xd_s3_task *t, struct xd_s3_slot *slot,
                             .body = r->body,
                             .text = slot->text.len > 0 ? slot->text.s : NULL,
                             .text_len = slot->text.len,
+                            .patience =
+                                gives_work(slot, r) ? t->order.patience : 0,
                             .most_answer = r->most_answer};
     return true;
 }
@@ -213,14 +229,31 @@ bool xd_s3_refused(struct xd_s3_task *t, const struct xd_s3_slot *slot,
     return false;
 }
 
+static uint64_t pause_after(unsigned tries)
+{
+    return (uint64_t)1 << (tries < LONGEST_DOUBLING ? tries : LONGEST_DOUBLING);
+}
+
+/* Returns the sum of the pauses before the next attempt, in seconds, after
+ * `tries` attempts. */
+static uint64_t pauses_until(unsigned tries)
+{
+    uint64_t seconds = 0;
+
+    for (unsigned i = 0; i < tries; i++)
+        seconds += pause_after(i);
+    return seconds;
+}
+
 bool xd_s3_try_again(struct xd_s3_task *t, unsigned *tries,
                      const struct xd_s3_failure *failure)
 {
     uint64_t asked = (failure->retry_after + XD_SECOND - 1) / XD_SECOND;
-    uint64_t pause = (uint64_t)1 << *tries;
+    uint64_t pause = pause_after(*tries);
 
     if (failure->kind != XD_TASK_MAY_PASS || asked > MOST_PAUSE_S ||
-        ++*tries == MOST_TRIES)
+        (++*tries >= LEAST_TRIES &&
+         pauses_until(*tries) * XD_SECOND >= t->order.patience))
         return false;
     if (pause < asked)
         pause = asked;

@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "store/s3_xml.h"
 
-/* By which the clocks may differ: 15 minutes ("RequestTimeTooSkewed"). */
+/* The clocks may differ by 15 minutes ("RequestTimeTooSkewed"). */
 #define MOST_CLOCK_OFF_S 900
 
-/* The end of the year 9999: no date of HTTP is behind it. */
+/* The end of the year 9999, after which HTTP has no dates. */
 #define LAST_DATE INT64_C(253402300799)
 
-/* The pause that a store asks for which says that it is busy, and no more. */
+/* Pause if a store reports only that it is busy. */
 #define BUSY_PAUSE (2 * XD_SECOND)
 
 #define BUSY "it is busy, or has failed for now"
@@ -26,7 +26,8 @@
     "it does not know the access key: check s3-access-key, and that " \
     "s3-endpoint is where the key is from"
 #define ACCOUNT "something is wrong with the account: ask its provider"
-#define ELSEWHERE NULL /* the bucket is: explain_elsewhere() says where */
+/* the bucket is in another region: see explain_elsewhere() */
+#define ELSEWHERE NULL
 
 static const struct row {
     const char *code;
@@ -38,7 +39,8 @@ static const struct row {
     {"AllAccessDisabled", XD_TASK_REFUSED,
      "the provider has disabled all access to it"},
     {"AuthorizationHeaderMalformed", XD_TASK_BAD, ELSEWHERE},
-    {"BadDigest", XD_TASK_MAY_PASS, "other bytes arrived than were sent"},
+    {"BadDigest", XD_TASK_MAY_PASS,
+     "the store received other bytes than were sent"},
     {"ConditionalRequestConflict", XD_TASK_MAY_PASS, BUSY},
     {"EntityTooLarge", XD_TASK_UNABLE,
      "the object is larger than it allows: use smaller extents"},
@@ -47,6 +49,8 @@ static const struct row {
     {"ExpiredToken", XD_TASK_REFUSED,
      "the temporary credentials have expired: get new ones"},
     {"IllegalLocationConstraintException", XD_TASK_BAD, ELSEWHERE},
+    {"IncompleteBody", XD_TASK_MAY_PASS,
+     "it got fewer bytes than were announced"},
     {"InternalError", XD_TASK_MAY_PASS, BUSY},
     {"InvalidAccessKeyId", XD_TASK_REFUSED, KEY_UNKNOWN},
     {"InvalidBucketName", XD_TASK_BAD, "it allows no bucket of this name"},
@@ -81,18 +85,20 @@ static const struct row {
      "the signature is wrong: check s3-secret-key and s3-region"},
     {"SlowDown", XD_TASK_MAY_PASS, "it asks for fewer requests"},
     {"TemporaryRedirect", XD_TASK_BAD, ELSEWHERE},
+    {"Throttling", XD_TASK_MAY_PASS, "it asks for fewer requests"},
+    {"ThrottlingException", XD_TASK_MAY_PASS, "it asks for fewer requests"},
     {"TooManyRequests", XD_TASK_MAY_PASS, BUSY},
     {"UserSuspended", XD_TASK_REFUSED, ACCOUNT},          /* Ceph */
     {"XAdminUserNotFound", XD_TASK_REFUSED, KEY_UNKNOWN}, /* versitygw */
     {"XAmzContentSHA256Mismatch", XD_TASK_MAY_PASS,
-     "other bytes arrived than were sent"},
+     "the store received other bytes than were sent"},
     {"XMinioAdminBucketQuotaExceeded", XD_TASK_FULL, "the quota is used up"},
     {"XMinioStorageFull", XD_TASK_FULL, "it has no room left"},
 };
 
-/* Where no code is known, as in an answer to HEAD; `most` is included.  An object
- * is absent if that, and nothing else, is said: what is taken for lost is put
- * anew. */
+/* Meanings of a status if there is no known code, as after a HEAD.  `most` is
+ * included.  An object counts as absent only if the store says exactly that,
+ * because an absent object is uploaded again. */
 static const struct status_row {
     int64_t least, most;
     enum xd_task_failure failure;
@@ -125,7 +131,8 @@ static bool is_of_host(char c)
     return is_of_code(c) || c == '-' || c == '.' || c == ':';
 }
 
-/* A child's text of such characters alone, or "". */
+/* Copies the text of a child element if it consists of characters of this
+ * class, otherwise "". */
 static void read_word(struct xd_span body, const char *name,
                       bool (*is_of_class)(char), char *out, size_t size)
 {
@@ -168,7 +175,7 @@ bool xd_s3_fault_is_of_clock(const struct xd_s3_fault *f)
     return is_off && f->status >= 400 && f->status <= 403;
 }
 
-/* "2 h 5 min", "16 min" */
+/* Writes a duration such as "2 h 5 min" or "16 min". */
 static void format_time(char *out, size_t size, uint64_t seconds)
 {
     uint64_t minutes = (seconds + 30) / 60;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What S3 says when it refuses a request ("Error responses" of its API reference),
- * and what is to be done then.
+ * Interprets an error response of S3 ("Error responses" in the API reference).
  *
- * Of an answer's words none is shown but its code, the region and the endpoint,
- * when they look like that: a hostile server could repeat in the others what was
- * sent to it.
+ * Only the error code, region and endpoint are shown to users, and only if they
+ * are well-formed.  The other texts could contain secrets that a hostile server
+ * repeats from the request.
  */
 #ifndef XD_STORE_S3_FAULT_H
 #define XD_STORE_S3_FAULT_H
@@ -14,23 +13,24 @@
 
 struct xd_s3_fault {
     int64_t status;
-    char code[65];      /* "NoSuchBucket"; or "" */
-    char region[65];    /* where the bucket is; or "" */
-    char endpoint[129]; /* likewise, a host; or "" */
+    char code[65];      /* such as "NoSuchBucket"; or "" */
+    char region[65];    /* region of the bucket, or "" */
+    char endpoint[129]; /* host to use for the bucket; or "" */
     xd_usec retry_after;
-    int64_t clock_off_s; /* how far `now` is behind the server's clock; 0 if it
-                            does not say */
+    /* seconds that `now` is behind the server's clock; 0: unknown */
+    int64_t clock_off_s;
 };
 
-/* `now` is the time that the request was signed with. */
+/* Parses an error response.  `now` is the time with which the request was
+ * signed. */
 void xd_s3_fault_read(struct xd_s3_fault *out, const struct xd_answer *answer,
                       int64_t now);
 
-/* Whether it was refused for the time that it was signed with: it says so, or the
- * clocks differ by more than S3 allows. */
+/* Returns whether the request was refused because of its time: S3 says so, or
+ * the clocks differ by more than S3 allows. */
 bool xd_s3_fault_is_of_clock(const struct xd_s3_fault *f);
 
-/* What it means, and in *err a sentence about `name`. */
+/* Returns the kind of failure, and writes a sentence about `name` to *err. */
 enum xd_task_failure xd_s3_fault_explain(const struct xd_s3_fault *f,
                                          const char *name,
                                          struct xd_error *err);

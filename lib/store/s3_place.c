@@ -10,10 +10,10 @@
 #include "store/store.h"
 
 #define SCHEME "s3://"
-#define DEFAULT_REGION "us-east-1" /* as Amazon's own programs have it */
+#define DEFAULT_REGION "us-east-1" /* as in Amazon's tools */
 
-/* "General purpose bucket naming rules": those of today, and what the servers of
- * others allow beside them. */
+/* Limits from "General purpose bucket naming rules", and longer names that
+ * other servers allow. */
 #define LEAST_BUCKET 3
 #define MOST_BUCKET 255
 
@@ -38,7 +38,8 @@ static bool all_of(struct xd_span s, bool (*is_of_class)(char))
     return true;
 }
 
-/* As the only label of a host's name that a certificate of "*.HOST" covers. */
+/* Returns whether the bucket is a single label of a host name, which a
+ * certificate for "*.HOST" covers. */
 static bool is_label(const char *bucket)
 {
     for (const char *c = bucket; *c != '\0'; c++)
@@ -53,13 +54,13 @@ bool xd_s3_is_name(const struct xd_url *url)
            strncasecmp(xd_url_secret_text(url), SCHEME, strlen(SCHEME)) == 0;
 }
 
-/* What follows path, query and fragment, is nothing. */
+/* Returns whether the URL has no query and no fragment. */
 static bool ends_with_path(const struct xd_url *url)
 {
     return xd_url_secret_text(url)[url->path + url->path_len] == '\0';
 }
 
-/* Whether "." or ".." stands between two slashes. */
+/* Returns whether "." or ".." is between two slashes. */
 static bool has_dot_segment(const char *s)
 {
     while (s != NULL) {
@@ -100,7 +101,7 @@ const char *xd_s3_key_fault(const char *key)
     return NULL;
 }
 
-/* The bytes that an encoded key stands for. */
+/* Decodes a percent-encoded key. */
 static bool decode(struct xd_text *out, struct xd_span s)
 {
     while (s.len > 0) {
@@ -118,7 +119,7 @@ static bool decode(struct xd_text *out, struct xd_span s)
     return true;
 }
 
-/* A name's bucket and key; INVAL if it has none. */
+/* Splits a name "s3://BUCKET/KEY" into bucket and key.  Errors: INVAL. */
 static int parse(const struct xd_url *url, struct xd_text *bucket,
                  struct xd_text *key, struct xd_error *err)
 {
@@ -192,7 +193,7 @@ static int take_region(struct xd_s3_place *p, const char *region,
     return p->region ? 0 : xd_fail_nomem(err);
 }
 
-/* What of an endpoint's URL requests and signatures can be made for. */
+/* Returns whether this URL can be the endpoint of signed requests. */
 static bool is_endpoint(const struct xd_url *url)
 {
     struct xd_span host = xd_url_host(url), path = xd_url_path(url);
@@ -209,7 +210,8 @@ static bool is_endpoint(const struct xd_url *url)
     return !has_dot_segment(path.len > 0 ? path.s : "");
 }
 
-/* A name, in which one more label has room, and no address. */
+/* Returns whether the host is a name, not an address, and is short enough for
+ * one more label. */
 static bool is_host_name(struct xd_span host)
 {
     bool is_ipv4 = true;
@@ -254,8 +256,9 @@ static int take_endpoint(struct xd_s3_place *p, const struct xd_url *url,
     return 0;
 }
 
-/* "Amazon S3 endpoints": of a bucket whose name a certificate covers the host
- * style, which is the one that Amazon keeps for new regions. */
+/* Chooses the endpoint of Amazon ("Amazon S3 endpoints").  Host style is
+ * used if a certificate covers the bucket, because newer regions support
+ * only that. */
 static int take_amazon(struct xd_s3_place *p, struct xd_error *err)
 {
     struct xd_text text = {.s = NULL};

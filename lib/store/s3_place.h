@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a bucket is, and what its objects are called:
+ * The location of a bucket, and the names and URLs of its objects.
  *
- *     s3://BUCKET/KEY              as people, and manifests, write it
- *     https://HOST/BUCKET/KEY      path style
- *     https://BUCKET.HOST/KEY      host style
+ *     s3://BUCKET/KEY              in manifests and on the command line
+ *     https://HOST/BUCKET/KEY      URL, path style
+ *     https://BUCKET.HOST/KEY      URL, host style
  *
- * In all of them KEY is encoded as in URLs: "a%20b" is the key "a b", and '+' is a
- * plus.  See "Creating object keys" and "Virtual hosting of buckets" in the user
- * guide of S3.
+ * KEY is always percent-encoded: "a%20b" is the key "a b", and '+' is a plus.
+ * See "Creating object keys" and "Virtual hosting of buckets" in the S3 user
+ * guide.
  */
 #ifndef XD_STORE_S3_PLACE_H
 #define XD_STORE_S3_PLACE_H
@@ -23,38 +23,42 @@
 
 struct xd_store_config;
 
-/* Its strings are owned. */
+/* The strings are owned. */
 struct xd_s3_place {
     char *bucket;
-    char *prefix; /* of all keys: empty, or with '/' at its end */
+    char *prefix; /* prefix of all keys: empty, or ends with '/' */
     char *region;
-    char *name;              /* "s3://BUCKET/PREFIX", encoded */
-    char *origin;            /* "https://HOST" or "https://HOST:PORT", */
-    const char *host;        /* of which this is the part that goes into Host */
-    struct xd_span endpoint; /* of that: its host without the bucket and port */
-    char *path;              /* what stands before a key: "/", or "/BUCKET/" */
+    char *name;   /* "s3://BUCKET/PREFIX", encoded */
+    char *origin; /* "https://HOST" or "https://HOST:PORT" */
+    /* points into `origin`: the value of the Host header */
+    const char *host;
+    /* part of `origin`: the host without bucket and port */
+    struct xd_span endpoint;
+    char *path; /* path before the key: "/" or "/BUCKET/" */
 };
 
-/* Whether a URL is one of S3: "s3://". */
+/* Returns whether the URL begins with "s3://". */
 bool xd_s3_is_name(const struct xd_url *url);
 
-/* Errors: INVAL, NOMEM; there is nothing to release then. */
+/* Computes the names from the config.  Errors: INVAL, NOMEM; in both cases
+ * there is nothing to release. */
 int xd_s3_place_init(struct xd_s3_place *out,
                      const struct xd_store_config *config,
                      struct xd_error *err);
 void xd_s3_place_fini(struct xd_s3_place *p);
 
-/* Why `key` can be none: words that follow its name in a sentence; NULL: it can.
- * One with "." or ".." between slashes is another one for some servers and for
- * libcurl, and is refused. */
+/* Returns why S3 or this library cannot use `key`: words that follow its name
+ * in a sentence.  Returns NULL if the key can be used.  "." and ".." between
+ * slashes are refused, because some servers and libcurl resolve them. */
 const char *xd_s3_key_fault(const char *key);
 
-/* The key of an object of this place by its name, "s3://BUCKET/KEY"; *out is as
- * it was if it is not one.  Errors: INVAL, NOMEM. */
+/* Sets *out to the key of an object of this place; `name` is "s3://BUCKET/KEY".
+ * On failure *out is unchanged.  Errors: INVAL, NOMEM. */
 int xd_s3_place_key(const struct xd_s3_place *p, const char *name, char **out,
                     struct xd_error *err);
 
-/* That name, and the path of the object's URL.  NULL: out of memory. */
+/* Return the name "s3://BUCKET/KEY", and the path of the object's URL.  NULL:
+ * out of memory. */
 char *xd_s3_place_name(const struct xd_s3_place *p, const char *key);
 char *xd_s3_place_path(const struct xd_s3_place *p, const char *key);
 

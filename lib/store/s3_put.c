@@ -9,18 +9,20 @@
 #include "base/error.h"
 #include "store/s3_xml.h"
 
-/* CompleteMultipartUpload sends blanks while it works, for some minutes. */
+/* Limit of the answer to CompleteMultipartUpload.  It is long, because the
+ * server sends blanks while it works, possibly for minutes. */
 #define MOST_COMPLETE_ANSWER ((size_t)64 << 10)
 
-/* At what was sent, if it is not there: S3 itself shows at once what it has taken,
- * others may have it on some of their machines only. */
+/* How many times to look for an uploaded object that is not visible.  S3 shows
+ * an object at once.  Other stores may at first show it only on some
+ * machines. */
 #define MOST_LOOKS 3
 
 #define MIB ((uint64_t)1 << 20)
 
 #define NAMESPACE "http://s3.amazonaws.com/doc/2006-03-01/"
 
-/* So large that no more than 10 000 of them are needed. */
+/* Returns a part size with which at most 10,000 parts are needed. */
 static uint64_t part_bytes_for(uint64_t size, uint64_t wanted)
 {
     uint64_t least = (size - 1) / XD_S3_MOST_PARTS + 1;
@@ -36,7 +38,7 @@ static bool begin_parts(struct xd_s3_task *t)
     return t->parts != NULL;
 }
 
-/* False: the task has failed. */
+/* Sets the names of the object.  Returns false if the task has failed. */
 static bool name_object(struct xd_s3_task *t)
 {
     struct xd_text read = {.s = NULL};
@@ -51,8 +53,8 @@ static bool name_object(struct xd_s3_task *t)
     return false;
 }
 
-/* From here on something of ours may be there, and is to be removed if it comes to
- * nothing: it has its names now. */
+/* Begins an upload.  From now on an object may exist that has to be deleted
+ * after a failure, so the task sets the object's names. */
 void xd_s3_put_begin(struct xd_s3_task *t)
 {
     t->step =
@@ -80,7 +82,7 @@ static bool is_pending(const struct xd_s3_part *p)
     return !p->etag && !p->is_in_flight;
 }
 
-/* The first part that is neither there nor in flight, or n_parts. */
+/* Returns the first part that is neither uploaded nor in flight, or n_parts. */
 static size_t pending_part(struct xd_s3_task *t)
 {
     size_t i;
@@ -134,8 +136,8 @@ static void add_parts(const struct xd_s3_task *t, struct xd_text *out)
     xd_text_addf(out, "</CompleteMultipartUpload>");
 }
 
-/* "Conditional requests": a server that knows them writes over nothing, even if
- * something came to be since the HEAD. */
+/* Adds If-None-Match ("Conditional requests").  A server that supports it does
+ * not overwrite an object, even if the object was created after the HEAD. */
 static void add_condition(const struct xd_s3_task *t, struct xd_s3_request *r)
 {
     if (!t->is_unconditional)
@@ -179,17 +181,23 @@ static void verify(struct xd_s3_task *t)
     t->tries = 0;
 }
 
-/* It may be there although no answer says so. */
+/* Starts to check whether the object exists, because no answer confirmed the
+ * upload. */
 static void verify_in_doubt(struct xd_s3_task *t,
+                            const struct xd_answer *answer,
                             const struct xd_s3_failure *failure)
 {
+    t->looks = (struct xd_looks){.has_begun = false};
+    if (xd_looks_may_help(answer))
+        xd_looks_begin(&t->looks, answer, t->order.patience);
     t->is_in_doubt = true;
     t->doubt = *failure;
     t->step = XD_S3_VERIFIES;
 }
 
-/* The words of a "no" to a request that is made on a condition.  True: it is made
- * anew, without it; the object was looked for, and its name is random. */
+/* Handles a refusal of a conditional request.  Returns true if it should be
+ * repeated without the condition.  That is safe: a HEAD did not find the
+ * object, and its name is random. */
 static bool drop_condition(struct xd_s3_task *t, const struct xd_s3_fault *f)
 {
     if (t->is_unconditional ||
@@ -215,7 +223,7 @@ static void sent(struct xd_s3_task *t, struct xd_s3_slot *slot,
         return;
     }
     if (failure.kind == XD_TASK_MAY_PASS)
-        verify_in_doubt(t, &failure);
+        verify_in_doubt(t, answer, &failure);
     else
         xd_s3_fail(t, &failure);
 }
@@ -293,8 +301,8 @@ static void part_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
         xd_s3_fail(t, &failure);
 }
 
-/* "CompleteMultipartUpload": a 200 may have an <Error> in it, for it was sent
- * before the server knew. */
+/* Handles the answer to CompleteMultipartUpload.  A status 200 may be followed
+ * by an <Error>, because the server sent the status before it was done. */
 static void completed(struct xd_s3_task *t, struct xd_s3_slot *slot,
                       const struct xd_answer *answer)
 {
@@ -316,10 +324,10 @@ static void completed(struct xd_s3_task *t, struct xd_s3_slot *slot,
             return;
     }
     t->upload_is_gone = strcmp(fault.code, "NoSuchUpload") == 0;
-    /* A 200 that says neither yes nor no is as good as none. */
+    /* A 200 without a clear result counts as no answer. */
     if (failure.kind == XD_TASK_MAY_PASS ||
         (fault.status == 200 && fault.code[0] == '\0'))
-        verify_in_doubt(t, &failure);
+        verify_in_doubt(t, answer, &failure);
     else
         xd_s3_fail(t, &failure);
 }
@@ -374,6 +382,8 @@ void xd_s3_put_missing(struct xd_s3_task *t)
                             "it has taken the object, and does not have it");
         return;
     }
+    if (xd_looks_again(&t->looks, t->now))
+        return;
     t->is_in_doubt = false;
     if (t->upload_is_gone) {
         xd_s3_forget_upload(t);

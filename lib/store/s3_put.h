@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of PUT, from the moment when no object of that name is there. */
+/* The steps of an S3 upload, after no object of that name was found. */
 #ifndef XD_STORE_S3_PUT_H
 #define XD_STORE_S3_PUT_H
 
@@ -7,17 +7,18 @@
 
 void xd_s3_put_begin(struct xd_s3_task *t);
 
-/* One is: it fails. */
+/* Makes the task fail because an object of that name exists. */
 void xd_s3_put_exists(struct xd_s3_task *t);
 
-/* The next call of a step from SENDS on, but VERIFIES. */
+/* Makes the next call of the steps from SENDS on, except VERIFIES. */
 bool xd_s3_put_next(struct xd_s3_task *t, struct xd_call *out);
 
-/* What became of it. */
+/* Handles the answer to such a call. */
 void xd_s3_put_answered(struct xd_s3_task *t, struct xd_s3_slot *slot,
                         const struct xd_answer *answer);
 
-/* What VERIFIES has found: an object, or none, or why that is not known. */
+/* Called with the result of VERIFIES: the object exists, does not exist, or the
+ * check failed. */
 void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag);
 void xd_s3_put_missing(struct xd_s3_task *t);
 void xd_s3_put_unverified(struct xd_s3_task *t,

@@ -10,7 +10,8 @@
 
 #define MOST_READ ((uint64_t)64 << 10)
 
-/* An upload is begun once by each attempt, and its id seldom lost. */
+/* Limit on the number of listings.  One is usually enough: each attempt creates
+ * one upload, and its id is seldom lost. */
 #define MOST_LISTS 8
 
 static enum xd_s3_step first_step(enum xd_task_kind kind)
@@ -30,7 +31,7 @@ static enum xd_s3_step first_step(enum xd_task_kind kind)
     return XD_S3_LOOKS;
 }
 
-/* The key of a new object. */
+/* Sets the key of a new object. */
 static int new_key(struct xd_s3_task *t, const char *name, struct xd_error *err)
 {
     struct xd_text key = {.s = NULL};
@@ -58,7 +59,7 @@ static int take_size(const struct xd_s3_task *t, struct xd_error *err)
                          t->store->place.name, most);
 }
 
-/* That of what is to be looked at, read or removed. */
+/* Sets the key of an existing object. */
 static int old_key(struct xd_s3_task *t, const struct xd_object *object,
                    struct xd_error *err)
 {
@@ -84,7 +85,8 @@ static int take_range(const struct xd_s3_task *t, struct xd_error *err)
                    t->store->place.name);
 }
 
-/* What was begun, and of which no id has come: a small object has no parts. */
+/* Searches for uploads whose id is unknown.  A small object is never uploaded
+ * in parts, so it has none. */
 static void look_for_uploads(struct xd_s3_task *t, uint64_t size)
 {
     if (size > 0 && size <= t->store->part_bytes)
@@ -160,7 +162,7 @@ void xd_s3_free_task(struct xd_task *task)
     xd_free(t);
 }
 
-/* "ListMultipartUploads" is asked of the bucket. */
+/* Makes the call ListMultipartUploads, which is a request to the bucket. */
 static bool next_list(struct xd_s3_task *t, struct xd_call *out)
 {
     struct xd_s3_request r = {.method = "GET",
@@ -213,7 +215,8 @@ static bool is_of_put(enum xd_s3_step step)
     return step >= XD_S3_SENDS && step != XD_S3_VERIFIES;
 }
 
-/* Whether it waits after a failure; the time of day may go back. */
+/* Returns whether to wait after a failure.  A very long wait means that the
+ * clock was set back, so it is ignored. */
 static bool pauses(struct xd_s3_task *t)
 {
     if (t->pause_s > 0) {
@@ -228,7 +231,7 @@ bool xd_s3_next(struct xd_task *task, int64_t now, struct xd_call *out)
     struct xd_s3_task *t = s3_task(task);
 
     t->now = now;
-    if (t->state != XD_TASK_RUNS || pauses(t))
+    if (t->state != XD_TASK_RUNS || pauses(t) || xd_looks_pause(&t->looks, now))
         return false;
     if (t->step != XD_S3_SENDS_PARTS && t->n_busy > 0)
         return false;
@@ -237,7 +240,7 @@ bool xd_s3_next(struct xd_task *task, int64_t now, struct xd_call *out)
     return is_of_put(t->step) ? xd_s3_put_next(t, out) : next_of_old(t, out);
 }
 
-/* HEAD has answered: the object is there. */
+/* Handles a HEAD that found the object. */
 static void found(struct xd_s3_task *t, enum xd_s3_step step, uint64_t size,
                   const char *etag)
 {
@@ -276,8 +279,9 @@ static void unknown(struct xd_s3_task *t, enum xd_s3_step step,
         xd_s3_fail(t, failure);
 }
 
-/* Some servers say 404 to an unknown access key, too, or for want of a bucket.
- * With a PUT the next answer says that. */
+/* Returns whether a GET must find out why a HEAD failed.  Some servers also
+ * answer 404 if the access key is unknown or there is no bucket.  For a PUT,
+ * the next answer will show that. */
 static bool needs_reason(const struct xd_s3_task *t, int64_t status)
 {
     return status >= 300 && status < 500 &&
@@ -306,8 +310,9 @@ static void looked(struct xd_s3_task *t, struct xd_s3_slot *slot,
     }
 }
 
-/* Without the right to list a bucket what is not there is forbidden: something
- * may be put there all the same. */
+/* Returns whether to upload although the check for an existing object was
+ * refused.  Without permission to list a bucket, the answer for an absent
+ * object is "forbidden", but uploading may be allowed. */
 static bool may_put(const struct xd_s3_task *t, const struct xd_s3_fault *f)
 {
     return t->why_of == XD_S3_LOOKS && t->order.kind == XD_TASK_PUT &&
@@ -328,7 +333,7 @@ static void said_why(struct xd_s3_task *t, struct xd_s3_slot *slot,
     } else if (reply->code == 200 || reply->code == 206) {
         found(t, t->why_of, reply->length, reply->etag);
     } else if (reply->code == 416) {
-        found(t, t->why_of, 0, reply->etag); /* has not even a first byte */
+        found(t, t->why_of, 0, reply->etag); /* the object is empty */
     } else if (xd_s3_refused(t, slot, answer, &failure, &fault)) {
         return;
     } else if (failure.kind == XD_TASK_ABSENT) {
@@ -340,7 +345,7 @@ static void said_why(struct xd_s3_task *t, struct xd_s3_slot *slot,
     }
 }
 
-/* Whether the body is, or begins with, what was asked for. */
+/* Returns whether the body is, or begins with, the requested range. */
 static bool is_wanted(const struct xd_s3_task *t,
                       const struct xd_answer *answer)
 {
@@ -383,8 +388,9 @@ static void was_read(struct xd_s3_task *t, struct xd_s3_slot *slot,
     }
 }
 
-/* One that has exactly this key, which has 128 random bits of ours.  Where the store
- * refuses the list that is all. */
+/* Handles a list of uploads with exactly this key.  They are our own, because
+ * the key has 128 random bits of ours.  If the store refuses to list uploads,
+ * nothing more can be done. */
 static void listed(struct xd_s3_task *t, struct xd_s3_slot *slot,
                    const struct xd_answer *answer)
 {
@@ -411,7 +417,8 @@ static void listed(struct xd_s3_task *t, struct xd_s3_slot *slot,
     }
 }
 
-/* Of uploads that were listed there may be more. */
+/* Handles a successful removal.  If there may be more uploads to abort, lists
+ * them again. */
 static void was_removed(struct xd_s3_task *t)
 {
     if (t->step != XD_S3_ABORTS || t->n_listed == 0 ||
@@ -423,8 +430,9 @@ static void was_removed(struct xd_s3_task *t)
     t->step = XD_S3_LISTS;
 }
 
-/* "DeleteObject" and "AbortMultipartUpload": 204, and of what is not there 204 or
- * 404; but not of a bucket that is not there, which may be another one. */
+/* Handles the answer to DeleteObject and AbortMultipartUpload: 204 for success,
+ * 204 or 404 if there is no such object.  A missing bucket is a failure,
+ * because its name may be wrong. */
 static void removed(struct xd_s3_task *t, struct xd_s3_slot *slot,
                     const struct xd_answer *answer)
 {
@@ -488,7 +496,8 @@ void xd_s3_answered(struct xd_task *task, unsigned id,
         if (!slot->is_busy || slot->id != id)
             continue;
         xd_s3_end_call(t, slot);
-        /* Of a part that was in flight when the task failed nothing follows. */
+        /* Ignore the answer for a part that was in flight when the task
+         * failed. */
         if (t->state == XD_TASK_RUNS && slot->step == t->step)
             react(t, slot, answer);
         return;
@@ -517,4 +526,6 @@ void xd_s3_result(const struct xd_task *task, struct xd_task_result *out)
             t->name);
     if (t->state == XD_TASK_RUNS && t->pause_until > t->now)
         out->ready_at = t->pause_until;
+    else if (t->state == XD_TASK_RUNS && t->looks.pause_until > t->now)
+        out->ready_at = t->looks.pause_until;
 }

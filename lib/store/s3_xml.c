@@ -3,7 +3,7 @@
 
 #include "store/s3_place.h"
 
-#define MOST_DEPTH 8 /* S3 has elements up to the third level */
+#define MOST_DEPTH 8 /* S3 uses three levels */
 
 enum tag { TAG_NONE, TAG_OPENS, TAG_CLOSES, TAG_EMPTY };
 
@@ -26,7 +26,7 @@ static bool same(struct xd_span a, struct xd_span b)
     return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
-/* Past the next `end`, or false. */
+/* Moves past the next `end`.  Returns false if there is none. */
 static bool skip_past(struct xd_span *s, const char *end)
 {
     while (s->len > 0 && !begins_with(*s, end))
@@ -37,7 +37,7 @@ static bool skip_past(struct xd_span *s, const char *end)
     return true;
 }
 
-/* To the next tag: past text, comments and processing instructions. */
+/* Moves to the next tag, past text, comments and processing instructions. */
 static bool skip_to_tag(struct xd_span *s)
 {
     for (;;) {
@@ -55,7 +55,7 @@ static bool skip_to_tag(struct xd_span *s)
     }
 }
 
-/* Past the attributes and the '>'. */
+/* Moves past the attributes and the '>'. */
 static bool skip_attributes(struct xd_span *s, bool *out_is_empty)
 {
     char quote = '\0', last = '\0';
@@ -80,7 +80,7 @@ static bool skip_attributes(struct xd_span *s, bool *out_is_empty)
     return false;
 }
 
-/* The tag at the front of `s`, and past it. */
+/* Reads the tag at the front of `s` and moves past it. */
 static enum tag read_tag(struct xd_span *s, struct xd_span *out_name)
 {
     bool closes = begins_with(*s, "</"), is_empty;
@@ -105,7 +105,7 @@ static void skip_front(struct xd_span *s)
     xd_span_skip_blanks(s);
 }
 
-/* The root's tag, and past it. */
+/* Reads the tag of the root and moves past it. */
 static enum tag read_root(struct xd_span *s, struct xd_span *out_name)
 {
     skip_front(s);
@@ -122,7 +122,7 @@ struct xd_span xd_s3_xml_root(struct xd_span text)
     return tag == TAG_OPENS || tag == TAG_EMPTY ? name : xd_span(NULL, 0);
 }
 
-/* The character that the entity at the front of `s` stands for; '\0': none. */
+/* Returns the character of the entity at the front of `s`, or '\0'. */
 static char read_entity(struct xd_span *s)
 {
     static const struct {
@@ -141,7 +141,7 @@ static char read_entity(struct xd_span *s)
     return '\0';
 }
 
-/* The text up to the element's end, which is that of `name`. */
+/* Copies the text before the end tag of the element `name`. */
 static bool read_text(struct xd_span s, struct xd_span name, char *out,
                       size_t size)
 {
@@ -164,13 +164,14 @@ static bool read_text(struct xd_span s, struct xd_span name, char *out,
            same(closed, name);
 }
 
-/* What is looked for among the root's children. */
+/* The child of the root to look for. */
 struct wanted {
     const char *name;
-    const char *key; /* the text of a child <Key>; NULL: that is all one */
+    const char *key; /* required text of its child <Key>; NULL: any */
 };
 
-/* A child of the root, whose tag begins at `at`, is the root of what follows. */
+/* Returns whether the child whose tag begins at `at` matches.  The function
+ * parses the child like a root. */
 static bool is_wanted(const struct wanted *w, struct xd_span at,
                       struct xd_span name)
 {
@@ -182,8 +183,8 @@ static bool is_wanted(const struct wanted *w, struct xd_span at,
                        strcmp(key, w->key) == 0);
 }
 
-/* Whether `s` stands behind the opening tag of the root's child that is wanted, which
- * begins at *out_at. */
+/* Moves `s` past the opening tag of the wanted child, which begins at *out_at.
+ * Returns false if there is none. */
 static bool find_child(struct xd_span *s, const struct wanted *wanted,
                        struct xd_span *out_name, struct xd_span *out_at)
 {

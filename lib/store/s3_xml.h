@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A few words out of an answer of S3, which is XML.
+ * Extracts single values from the XML in answers of S3.
  *
- * A scanner for what S3 writes and no parser: elements, their text, and no more
- * than the five entities that XML has by itself.  A DTD, a CDATA section, an
- * element that its end does not match or that is too deep ends it.  libxml2 is
- * for manifests; what is asked here are single words of a text that is at most a
- * few KiB long and hostile, and this needs no memory for them.
+ * This is a scanner, not a complete XML parser.  It supports elements, text and
+ * the five predefined entities.  It stops at a DTD, a CDATA section, an end tag
+ * that does not match, or nesting that is too deep.  Manifests are parsed with
+ * libxml2, but here single words are read from a few KiB of untrusted text,
+ * without allocating memory.
  */
 #ifndef XD_STORE_S3_XML_H
 #define XD_STORE_S3_XML_H
@@ -16,19 +16,23 @@
 
 #include "base/span.h"
 
-/* The name of the root; empty if there is none.  Blanks may stand before it. */
+/* Returns the name of the root element, or an empty span.  Leading blanks are
+ * skipped. */
 struct xd_span xd_s3_xml_root(struct xd_span text);
 
 /*
- * The text of the root's first child of that name, with a NUL behind it.  False,
- * and "": there is none before the text breaks off or breaks a rule, it holds
- * elements, or it has `size` bytes or more.
+ * Copies the text of the root's first child of that name to `out`,
+ * NUL-terminated.
+ *
+ * Returns false, and sets `out` to "", if there is none before the text ends or
+ * is malformed, if it contains elements, or if it has `size` bytes or more.
  */
 bool xd_s3_xml_child(struct xd_span text, const char *name, char *out,
                      size_t size);
 
-/* Of an answer to ListMultipartUploads the id of the first upload of exactly that key,
- * of at most XD_S3_KEY_MAX bytes; likewise. */
+/* Copies the id of the first upload of exactly that key from an answer to
+ * ListMultipartUploads.  `key` has at most XD_S3_KEY_MAX bytes.  Returns like
+ * xd_s3_xml_child(). */
 bool xd_s3_xml_upload(struct xd_span text, const char *key, char *out,
                       size_t size);
 

@@ -11,13 +11,13 @@
 
 #define ALGORITHM "AWS4-HMAC-SHA256"
 
-/* Names with values, sorted. */
+/* Sorted names with values. */
 struct pairs {
     struct xd_sigv4_pair all[XD_SIGV4_MOST_PAIRS];
     size_t n;
 };
 
-/* What of a signature follows from the signer and the time. */
+/* Time and credential scope of a signature. */
 struct scope {
     char time[sizeof "20130524T000000Z"];
     char day[sizeof "20130524"];
@@ -54,7 +54,7 @@ static void add_pairs(struct pairs *to, const struct xd_sigv4_pair *from,
         add_pair(to, from[i].name, from[i].value);
 }
 
-/* By bytes: the names differ. */
+/* Compares names byte by byte.  No two names are equal. */
 static int compare(const void *a, const void *b)
 {
     const struct xd_sigv4_pair *x = a, *y = b;
@@ -84,14 +84,14 @@ void xd_sigv4_query(struct xd_text *out, const struct xd_sigv4_request *r)
     add_query(out, &p);
 }
 
-/* "SignedHeaders": the names, with semicolons between them. */
+/* Appends "SignedHeaders": the names, separated by semicolons. */
 static void add_names(struct xd_text *out, const struct pairs *headers)
 {
     for (size_t i = 0; i < headers->n; i++)
         xd_text_addf(out, "%s%s", i > 0 ? ";" : "", headers->all[i].name);
 }
 
-/* "Task 1: Create a Canonical Request" */
+/* Appends the canonical request ("Task 1: Create a Canonical Request"). */
 static void add_canonical(struct xd_text *out, const struct xd_sigv4_request *r,
                           struct pairs *query, struct pairs *headers)
 {
@@ -116,14 +116,15 @@ static void begin_scope(struct scope *s, const struct xd_sigv4_signer *signer,
     *s = (struct scope){.text = {.s = NULL}};
     if (!gmtime_r(&seconds, &t) ||
         strftime(s->time, sizeof s->time, "%Y%m%dT%H%M%SZ", &t) == 0)
-        strcpy(s->time, "19700101T000000Z"); /* a year of five digits */
+        /* the year does not fit in four digits */
+        strcpy(s->time, "19700101T000000Z");
     memcpy(s->day, s->time, sizeof s->day - 1);
     xd_text_addf(&s->text, "%s/%s/%s/aws4_request", s->day, signer->region,
                  signer->service);
 }
 
-/* "Task 3: Calculate Signature": the key is derived anew from each part of the
- * scope. */
+/* "Task 3: Calculate Signature": derives the key from each part of the scope in
+ * turn. */
 static int derive_key(const struct xd_sigv4_signer *signer, const char *day,
                       unsigned char key[XD_SHA256_BYTES])
 {
@@ -145,7 +146,7 @@ static int derive_key(const struct xd_sigv4_signer *signer, const char *day,
     return rc;
 }
 
-/* "Task 2: Create a String to Sign", and task 3. */
+/* Signs the canonical request (tasks 2, "Create a String to Sign", and 3). */
 static int sign(const struct xd_sigv4_signer *signer, const struct scope *scope,
                 const struct xd_text *canonical,
                 char out_hex[XD_SHA256_HEX + 1])

@@ -13,8 +13,7 @@ int xd_store_new(struct xd_store **out, const struct xd_store_config *config,
 {
     const struct xd_url *u = config->target;
 
-    if (u->is_valid &&
-        (u->scheme == XD_SCHEME_HTTP || u->scheme == XD_SCHEME_HTTPS))
+    if (u->is_valid && xd_scheme_is_http(u->scheme))
         return xd_web_new(out, config, err);
     if (xd_s3_is_name(u))
         return xd_s3_new(out, config, err);

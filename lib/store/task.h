@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A kind of store: what store.h declares, as a table of functions.  A store and a
- * task of that kind begin with struct xd_store and struct xd_task.
- */
+/* A kind of store, as a table of functions.  The structs for a store and a task
+ * of that kind begin with struct xd_store and struct xd_task. */
 #ifndef XD_STORE_TASK_H
 #define XD_STORE_TASK_H
 
@@ -16,14 +14,14 @@ struct xd_task {
     const struct xd_store_ops *ops;
 };
 
-/* Each is that of its name in store.h. */
+/* The functions of the same names in store.h. */
 struct xd_store_ops {
     void (*free)(struct xd_store *s);
     const char *(*name)(const struct xd_store *s);
     bool (*has)(const struct xd_store *s, const char *manage);
     struct xd_span (*host)(const struct xd_store *s);
     unsigned most_calls;
-    /* Both NULL: it has none. */
+    /* Both NULL: not supported. */
     int (*presign)(const struct xd_store *s, const char *manage, int64_t now,
                    uint64_t seconds, char **out, struct xd_error *err);
     uint64_t (*most_presign)(const struct xd_store *s);
@@ -37,7 +35,7 @@ struct xd_store_ops {
     void (*result)(const struct xd_task *t, struct xd_task_result *out);
 };
 
-/* The constructors, by the scheme of the target; each sets ops. */
+/* The constructors of the kinds.  Each sets ops. */
 int xd_web_new(struct xd_store **out, const struct xd_store_config *config,
                struct xd_error *err);
 int xd_s3_new(struct xd_store **out, const struct xd_store_config *config,

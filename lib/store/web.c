@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * WebDAV, and plain HTTP that takes PUT: a folder as a store.
+ * A folder as a store: WebDAV, or plain HTTP with PUT.
  *
- *     PUT      HEAD --404--> PUT --ok--> HEAD: is all of it there?
- *                             | ^
- *                             v |  409, 404, 500: its folder is missing; and
+ *     PUT      HEAD --404--> PUT --success, or no answer--> HEAD to verify,
+ *                             | ^                     repeatedly while the
+ *                             | |                     server may process it
+ *                             | |  400, 412, 501, and the object is absent:
+ *                             | |  repeat without If-None-Match
+ *                             v |  409, 404, 500: its folder is missing; also
  *                            MKCOL, from the target down,
  *              before the first PUT if the object is large
  *     LOOK     HEAD             READ    GET with a range
- *     RENEW    HEAD: objects do not expire, if they are there
+ *     RENEW    HEAD, since objects do not expire
  *     DELETE,  DELETE
  *     ABORT
  *
- * Some servers do not know If-None-Match, which is why HEAD comes first; where they
- * do it holds what happens in between.  A plain server needs no MKCOL, and may
- * refuse it.
+ * HEAD comes first because some servers ignore If-None-Match.  On other servers
+ * the condition also covers the time between HEAD and PUT.  If a server does
+ * not answer HEAD, or does not state a length, a GET requests the first byte
+ * instead.  A plain HTTP server needs no MKCOL and may refuse it.
  */
 #include "store/web.h"
 
@@ -36,8 +40,8 @@ static int check_target(const struct xd_url *u, struct xd_error *err)
     if (xd_url_has_login(u))
         return xd_fail(
             err, XD_E_INVAL,
-            "%s: a name and a password do not belong into the URL of a "
-            "store, which manifests repeat: use user or netrc",
+            "%s: a name and a password must not be in the URL of a store, "
+            "because manifests repeat it: use --user or --netrc",
             shown.s);
     if (path.s[path.len] != '\0')
         return xd_fail(err, XD_E_INVAL,
@@ -54,6 +58,7 @@ static void web_free(struct xd_store *store)
 {
     struct xd_web *s = (struct xd_web *)store;
 
+    xd_free(s->is_unconditional);
     xd_free(s->text);
     xd_free(s);
 }
@@ -89,6 +94,8 @@ static void web_result(const struct xd_task *task, struct xd_task_result *out)
                                    .object = &t->object,
                                    .bytes = t->bytes.s,
                                    .n_bytes = t->bytes.len};
+    if (t->state == XD_TASK_RUNS && t->looks.pause_until > t->now)
+        out->ready_at = t->looks.pause_until;
 }
 
 static void web_free_task(struct xd_task *task)
@@ -153,7 +160,7 @@ static char *text_of(const struct xd_web *s, const struct xd_task_order *order)
     return text.s;
 }
 
-/* What there is nothing to be asked about. */
+/* Returns whether the order needs no request at all. */
 static bool is_done(const struct xd_task_order *o)
 {
     return (o->kind == XD_TASK_READ && xd_range_is_empty(o->range)) ||
@@ -229,7 +236,9 @@ int xd_web_new(struct xd_store **out, const struct xd_store_config *config,
     xd_text_addf(&text, "%s%s", xd_url_secret_text(u), is_folder ? "" : "/");
     s->base.ops = &web_ops;
     s->text = text.s;
-    if (text.failed || !xd_url_parse(&s->target, s->text)) {
+    s->is_unconditional = xd_alloc(1, sizeof *s->is_unconditional);
+    if (!s->is_unconditional || text.failed ||
+        !xd_url_parse(&s->target, s->text)) {
         web_free(&s->base);
         return xd_fail_nomem(err);
     }

@@ -19,13 +19,14 @@ void xd_web_fail_nomem(struct xd_web_task *t)
     fail(t, XD_TASK_MAY_PASS);
 }
 
-const char *xd_web_method(enum xd_web_step step)
+const char *xd_web_method(const struct xd_web_task *t)
 {
-    switch (step) {
+    switch (t->step) {
     case XD_WEB_LOOKS_FIRST:
+    case XD_WEB_LOOKS_WHY:
     case XD_WEB_VERIFIES:
     case XD_WEB_LOOKS:
-        return "HEAD";
+        return t->uses_get ? "GET" : "HEAD";
     case XD_WEB_SENDS:
         return "PUT";
     case XD_WEB_MAKES_FOLDER:
@@ -38,7 +39,7 @@ const char *xd_web_method(enum xd_web_step step)
     return "DELETE";
 }
 
-/* What was asked for, as sentences name it. */
+/* Returns the name of the object for messages. */
 static struct xd_url_name shown(const struct xd_web_task *t)
 {
     return xd_url_name(t->step == XD_WEB_MAKES_FOLDER ? &t->folder_url
@@ -54,21 +55,22 @@ static void fail_redirected(struct xd_web_task *t, const struct xd_reply *reply)
             "%s: answered %s with %" PRId64
             ", which points to %s: objects are put "
             "at the URL of the store alone; give another one",
-            shown(t).s, xd_web_method(t->step), reply->code,
+            shown(t).s, xd_web_method(t), reply->code,
             reply->location ? xd_url_name(&to).s : "nothing");
     fail(t, XD_TASK_BAD);
 }
 
-/* What a status means, whatever was asked for. */
+/* Meanings of statuses, for any request. */
 static const struct meaning {
     int64_t code;
     enum xd_task_failure failure;
     const char *words;
 } meanings[] = {
     {401, XD_TASK_REFUSED,
-     "it wants a name and a password: use user, and auth-host for its server"},
+     "it wants a name and a password: use --user, and "
+     "--auth-host for its server"},
     {403, XD_TASK_REFUSED,
-     "it does not let us: see user, and auth-host for its server"},
+     "it refuses access: check --user, and --auth-host for its server"},
     {404, XD_TASK_ABSENT, "it has no such object"},
     {405, XD_TASK_UNABLE, "it does not do that there"},
     {407, XD_TASK_REFUSED, "the proxy wants a name and a password"},
@@ -86,7 +88,8 @@ static const struct meaning {
     {507, XD_TASK_FULL, "it has no space left"},
 };
 
-/* Of PUT these say more. */
+/* Returns the message for a failure.  Some statuses have a more precise meaning
+ * after PUT. */
 static const char *words_of(const struct xd_web_task *t,
                             const struct meaning *m)
 {
@@ -107,15 +110,25 @@ void xd_web_fail_by_reply(struct xd_web_task *t, const struct xd_reply *reply)
         m++;
     if (m == end)
         xd_fail(&t->error, XD_E_NET, "%s: answered %s with %" PRId64,
-                shown(t).s, xd_web_method(t->step), reply->code);
+                shown(t).s, xd_web_method(t), reply->code);
     else
         xd_fail(&t->error, XD_E_NET, "%s: answered %s with %" PRId64 ": %s",
-                shown(t).s, xd_web_method(t->step), reply->code,
-                words_of(t, m));
+                shown(t).s, xd_web_method(t), reply->code, words_of(t, m));
     t->error.http_status = (int)reply->code;
-    fail(t, m == end ? XD_TASK_BAD : m->failure);
+    /* any other 5xx is a failure that may be temporary */
+    fail(t, m < end                  ? m->failure
+            : reply->code / 100 == 5 ? XD_TASK_MAY_PASS
+                                     : XD_TASK_BAD);
     if (t->failure == XD_TASK_MAY_PASS)
         t->retry_after = reply->retry_after;
+}
+
+void xd_web_fail_in_doubt(struct xd_web_task *t)
+{
+    t->state = XD_TASK_FAILED;
+    t->failure = t->doubt.failure;
+    t->error = t->doubt.error;
+    t->retry_after = t->doubt.retry_after;
 }
 
 void xd_web_fail_by_outcome(struct xd_web_task *t, const struct xd_outcome *o)

@@ -37,33 +37,35 @@ void xd_web_add_name(struct xd_text *to, const char *name)
     }
 }
 
-/* Bytes that begin only an overlong form of an ASCII character, in UTF-8. */
+/* Returns whether the byte begins an overlong UTF-8 form of an ASCII
+ * character. */
 static bool is_overlong(int c)
 {
     return c == 0xc0 || c == 0xc1;
 }
 
-/* Of what stands between two slashes.  Some servers leave out what follows a
- * semicolon. */
+/* Returns whether servers read a path component literally.  Some servers ignore
+ * everything after a semicolon, so only the text before it counts as "." or
+ * "..". */
 static bool part_is_plain(const char *s, size_t len)
 {
     size_t n_dots = 0, n = 0;
+    bool is_ignored = false;
 
     for (size_t i = 0; i < len; i++) {
         int c = (unsigned char)s[i];
 
         if (c == '%') {
             c = len - i > 2 ? xd_url_unescape(s + i) : -1;
-            if (c < ' ' || c == '/' || c == '\\' || c == 0x7f)
+            if (c < ' ' || c == '/' || c == 0x7f)
                 return false;
             i += 2;
         }
-        if (is_overlong(c))
+        if (is_overlong(c) || c == '\\')
             return false;
-        if (c == ';')
-            break;
-        n_dots += c == '.';
-        n++;
+        is_ignored = is_ignored || c == ';';
+        n_dots += !is_ignored && c == '.';
+        n += !is_ignored;
     }
     return n == 0 || n > 2 || n_dots < n;
 }

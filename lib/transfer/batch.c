@@ -18,10 +18,10 @@
 #include "transfer/runner.h"
 #include "transfer/turns.h"
 
-/* No poll is without a bound, even if nothing is due. */
+/* Every poll ends after at most this time, even if nothing is due. */
 #define LONGEST_POLL XD_SECOND
 
-/* A person wonders after a second. */
+/* Interval between calls of waits(): users begin to wonder after a second. */
 #define REPORT_EVERY XD_SECOND
 
 enum item_state { ITEM_WAITS, ITEM_IS_ASKED, ITEM_HAS_ENDED };
@@ -32,23 +32,28 @@ struct item {
     xd_usec asked_at;
     unsigned failures;
     bool was_asked, has_answered;
-    struct xd_outcome why; /* how it ends if it is stopped */
+    /* the next attempt requests the whole object without a range */
+    bool asks_whole;
+    struct xd_outcome why;   /* why the request was stopped, if it was */
+    struct xd_error failure; /* error of the last failed attempt */
 };
 
-/* What a run is about. */
+/* The state of a run. */
 struct run {
     const struct xd_request *requests;
     struct item *items;
     size_t n, n_ended, n_asked;
-    size_t n_answered;     /* whose last attempt has a head */
-    struct xd_turns turns; /* of those that wait */
+    size_t n_answered; /* requests whose last attempt got a response header */
+    struct xd_turns turns; /* order of the waiting requests */
     struct xd_batch_times times;
     const struct xd_batch_handler *handler;
     xd_usec started;
-    xd_usec answered_at; /* by the first request; XD_NEVER: by none yet */
-    xd_usec grace;       /* of each request, from then on */
-    bool has_begun;      /* until then what ends is of an earlier run */
-    xd_usec report_at;   /* when the next waits() is due */
+    xd_usec answered_at; /* when the first answer arrived, or XD_NEVER */
+    xd_usec grace; /* how long other requests may take after the first answer */
+    bool is_enough; /* there are enough answers; all other requests are late */
+    /* until this is true, requests that end belong to an earlier run */
+    bool has_begun;
+    xd_usec report_at; /* time of the next waits() */
 };
 
 #define NO_ITEM SIZE_MAX
@@ -61,10 +66,11 @@ struct xd_batch {
     struct xd_runner_handler handler;
     struct xd_runner *runner;
 
-    /* The run's thread's own. */
+    /* Owned by the thread of the run. */
     struct run *run;
-    size_t *slots; /* the item in each, or NO_ITEM */
-    unsigned kept; /* the slot of a request that was kept, or n_slots */
+    size_t *slots; /* the item in each slot, or NO_ITEM */
+    /* Slot of the request that a download will continue, or n_slots. */
+    unsigned kept;
     struct xd_line *line;
     struct xd_routes routes;
 
@@ -74,7 +80,7 @@ struct xd_batch {
 
 /* ---- what the runner reports ---- */
 
-/* The first answer says how long the others are waited for. */
+/* Notes the first answer, which determines how long to wait for the others. */
 static void note_answer(struct run *run, xd_usec now)
 {
     xd_usec twice = 2 * (now - run->started);
@@ -99,15 +105,40 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     return run->handler->head(run->handler->user, i, head);
 }
 
+/* Returns a number for the depot, for the outage detector: requests to one host
+ * fail together. */
+static unsigned number_of_depot(const struct xd_url *url)
+{
+    struct xd_span host = xd_url_host(url);
+
+    return (unsigned)xd_string_hash(host.s, host.len) ^ url->port;
+}
+
+static void on_wait(void *user, unsigned slot, bool waits)
+{
+    struct xd_batch *b = user;
+    const size_t i = b->slots[slot];
+
+    if (i == NO_ITEM)
+        return;
+    if (waits)
+        xd_line_ended(b->line, slot);
+    else
+        xd_line_begun(b->line, slot, number_of_depot(b->run->requests[i].url),
+                      xd_now());
+}
+
 static void end_item(struct run *run, size_t i,
                      const struct xd_outcome *outcome)
 {
     run->items[i].state = ITEM_HAS_ENDED;
     run->n_ended++;
     run->handler->end(run->handler->user, i, outcome);
+    if (run->handler->is_enough && run->handler->is_enough(run->handler->user))
+        run->is_enough = true;
 }
 
-/* It waits in its slot, for another thread. */
+/* Keeps the request in its slot until another thread takes it. */
 static int keep(struct xd_batch *b, unsigned slot)
 {
     const struct xd_outcome outcome = {.verdict = XD_VERDICT_OK,
@@ -134,8 +165,35 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
     return rc == XD_E_AGAIN ? keep(b, slot) : rc;
 }
 
-/* It may answer after a pause, which doubles, unless others have answered
- * enough by then. */
+/* Returns whether the server has sent nothing within the time that it has for
+ * its first byte. */
+static bool has_waited(const struct xd_batch *b, const struct item *item,
+                       const struct xd_outcome *outcome)
+{
+    return outcome->is_unanswered && b->config.first_byte > 0 &&
+           xd_now() - item->asked_at >= b->config.first_byte;
+}
+
+/* Returns whether to repeat the request without a range.  Some servers refuse
+ * every range with a status that does not say so.  After a status that may just
+ * mean that the server is busy, the request is first repeated once with the
+ * range. */
+static bool is_due_whole(const struct run *run, size_t i,
+                         const struct xd_outcome *outcome)
+{
+    const struct item *item = &run->items[i];
+
+    if (!run->requests[i].takes_whole || item->asks_whole ||
+        !outcome->is_denied)
+        return false;
+    return outcome->verdict == XD_VERDICT_GONE ||
+           outcome->verdict == XD_VERDICT_REFUSED_RANGE ||
+           (outcome->verdict == XD_VERDICT_AGAIN && item->failures > 1);
+}
+
+/* Schedules another attempt after the pause of its host.  Returns false if no
+ * attempts are left, if the server has already had all of its time, or if
+ * another request was answered and this run does not wait for slow depots. */
 static bool try_again(const struct xd_batch *b, size_t i,
                       const struct xd_outcome *outcome)
 {
@@ -143,16 +201,18 @@ static bool try_again(const struct xd_batch *b, size_t i,
     struct item *item = &run->items[i];
 
     if (++item->failures >= b->config.max_failures ||
+        has_waited(b, item, outcome) ||
         (run->answered_at != XD_NEVER && run->times.grace != XD_NEVER))
         return false;
+    item->asks_whole = is_due_whole(run, i, outcome);
     item->state = ITEM_WAITS;
-    xd_turns_again(&run->turns, i,
-                   xd_now() + xd_runner_pause(outcome, item->failures));
+    item->failure = outcome->error;
+    xd_turns_again(&run->turns, i, xd_now() + outcome->retry_after);
     return true;
 }
 
-/* When the request is to be made again since the line is down; XD_NEVER: it is
- * over. */
+/* Returns when to repeat a request that failed because the network is down.
+ * Returns XD_NEVER if the request has ended for another reason. */
 static xd_usec outlasts_line(struct xd_batch *b, unsigned slot,
                              const struct xd_outcome *outcome)
 {
@@ -166,7 +226,8 @@ static xd_usec outlasts_line(struct xd_batch *b, unsigned slot,
 
     if (outcome->verdict == XD_VERDICT_STOPPED) {
         xd_line_ended(b->line, slot);
-        /* The line has stopped it, or else it has an explanation. */
+        /* An outage stopped the request, so repeat it, unless it ended for
+         * another reason. */
         return xd_line_is_down(b->line) &&
                        run->items[b->slots[slot]].why.error.code == XD_OK
                    ? now
@@ -201,10 +262,12 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
         xd_turns_again(&run->turns, i, retry_at);
         return;
     }
-    if (xd_verdict_may_pass(outcome->verdict) && try_again(b, i, outcome))
+    if ((xd_verdict_may_pass(outcome->verdict) ||
+         is_due_whole(run, i, outcome)) &&
+        try_again(b, i, outcome))
         return;
     if (outcome->verdict == XD_VERDICT_NO_RANGES)
-        note_answer(run, xd_now()); /* it has the object, and says so */
+        note_answer(run, xd_now()); /* the depot has the object */
     if (outcome->verdict == XD_VERDICT_STOPPED)
         outcome = &run->items[i].why;
     end_item(run, i, outcome);
@@ -212,7 +275,7 @@ static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 
 /* ---- asking ---- */
 
-/* Whether a request may be made.  Errors: NOREPLICA, NOMEM. */
+/* Checks whether a request may be made.  Errors: NOREPLICA, NOMEM. */
 static int check(const struct xd_batch *b, const struct xd_url *url,
                  struct xd_error *err)
 {
@@ -225,7 +288,7 @@ static int check(const struct xd_batch *b, const struct xd_url *url,
     if (is_refused < 0)
         return xd_fail_nomem(err);
     if (!url->is_valid)
-        return 0; /* the transport says it */
+        return 0; /* the transport reports an invalid URL */
     if (is_refused == 0)
         objection = NULL;
     if (is_refused == 0 && !kind)
@@ -235,14 +298,6 @@ static int check(const struct xd_batch *b, const struct xd_url *url,
     return objection ? xd_fail(err, XD_E_NOREPLICA, "%s: %s",
                                xd_url_name(url).s, objection)
                      : 0;
-}
-
-/* A number of the depot for the line: one host's requests fail together. */
-static unsigned number_of_depot(const struct xd_url *url)
-{
-    struct xd_span host = xd_url_host(url);
-
-    return (unsigned)xd_string_hash(host.s, host.len) ^ url->port;
 }
 
 static void start(struct xd_batch *b, size_t i, unsigned slot)
@@ -259,16 +314,18 @@ static void start(struct xd_batch *b, size_t i, unsigned slot)
     item->has_answered = false;
     item->asked_at = xd_now();
     request.outages = xd_line_outages(b->line);
+    request.whole = request.whole || item->asks_whole;
     item->why = (struct xd_outcome){.verdict = XD_VERDICT_STOPPED,
                                     .object_size = XD_SIZE_UNKNOWN};
-    if (check(b, request.url, &outcome.error) < 0 ||
-        xd_runner_start(b->runner, slot, &request, &outcome.error) < 0) {
-        end_item(run, i, &outcome);
-        return;
-    }
-    item->state = ITEM_IS_ASKED;
-    xd_line_begun(b->line, slot, number_of_depot(request.url), item->asked_at);
     b->slots[slot] = i;
+    xd_line_begun(b->line, slot, number_of_depot(request.url), item->asked_at);
+    item->state = ITEM_IS_ASKED;
+    if (check(b, request.url, &outcome.error) == 0 &&
+        xd_runner_start(b->runner, slot, &request, &outcome.error) == 0)
+        return;
+    b->slots[slot] = NO_ITEM;
+    xd_line_ended(b->line, slot);
+    end_item(run, i, &outcome);
 }
 
 static unsigned free_slot(const struct xd_batch *b)
@@ -280,8 +337,8 @@ static unsigned free_slot(const struct xd_batch *b)
     return slot;
 }
 
-/* Start those whose turn it is.  Returns when the next one's will be, unless a
- * slot has to become free for it. */
+/* Starts the requests whose turn it is.  Returns the time at which the next one
+ * is due; XD_NEVER if it must wait for a free slot. */
 static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
 {
     struct xd_turns *turns = &b->run->turns;
@@ -301,7 +358,7 @@ static xd_usec start_waiting(struct xd_batch *b, xd_usec now)
 
 /* ---- ending early ---- */
 
-/* Why request `i` ends. */
+/* Sets the reason why request `i` ends. */
 static void explain(struct xd_batch *b, size_t i, enum xd_code code,
                     const char *sentence)
 {
@@ -313,7 +370,7 @@ static void explain(struct xd_batch *b, size_t i, enum xd_code code,
             xd_url_name(b->run->requests[i].url).s, sentence);
 }
 
-/* When all that have not ended are late, because none has answered. */
+/* Returns the time at which all open requests are late if none has answered. */
 static xd_usec all_late_at(const struct run *run)
 {
     return run->answered_at == XD_NEVER && run->times.first != XD_NEVER
@@ -321,9 +378,12 @@ static xd_usec all_late_at(const struct run *run)
                : XD_NEVER;
 }
 
-/* When those are late that wait for so long after the first answer. */
+/* Returns the time after which a request is late, if it may take `wait` longer
+ * than the first answer. */
 static xd_usec waiting_late_at(const struct run *run, xd_usec wait)
 {
+    if (run->is_enough)
+        return 0;
     if (run->answered_at == XD_NEVER)
         return all_late_at(run);
     if (run->times.grace == XD_NEVER || wait == XD_NEVER)
@@ -331,11 +391,13 @@ static xd_usec waiting_late_at(const struct run *run, xd_usec wait)
     return run->answered_at + wait;
 }
 
-/* When a request that was made is late. */
+/* Returns the time after which a started request is late. */
 static xd_usec asked_late_at(const struct run *run, const struct item *item)
 {
     xd_usec from = run->answered_at;
 
+    if (run->is_enough)
+        return 0;
     if (from == XD_NEVER)
         return all_late_at(run);
     if (run->times.grace == XD_NEVER || item->has_answered)
@@ -343,14 +405,27 @@ static xd_usec asked_late_at(const struct run *run, const struct item *item)
     return (item->asked_at > from ? item->asked_at : from) + run->grace;
 }
 
+/* Records why a request is late.  If it was to be repeated, its last failure is
+ * the reason. */
+static void explain_late(struct xd_batch *b, size_t i)
+{
+    struct item *item = &b->run->items[i];
+
+    explain(b, i, XD_E_AGAIN, "has not answered yet");
+    if (item->failure.code < 0) {
+        item->why.error = item->failure;
+        item->why.error.code = XD_E_AGAIN;
+    }
+}
+
 static void end_late(struct xd_batch *b, size_t i)
 {
-    explain(b, i, XD_E_AGAIN, "has not answered yet");
+    explain_late(b, i);
     end_item(b->run, i, &b->run->items[i].why);
 }
 
-/* End those that wait for their turn and are late.  Returns when the next ones
- * will be. */
+/* Ends requests that are late and were not started.  Returns the time at which
+ * the next of them will be late. */
 static xd_usec end_late_waiting(struct xd_batch *b, xd_usec now)
 {
     struct run *run = b->run;
@@ -366,7 +441,8 @@ static xd_usec end_late_waiting(struct xd_batch *b, xd_usec now)
                       retries > now ? retries : XD_NEVER);
 }
 
-/* Likewise, stop those that were made. */
+/* Stops requests that are late and were started.  Returns the time at which the
+ * next of them will be late. */
 static xd_usec stop_late(struct xd_batch *b, xd_usec now)
 {
     xd_usec next = XD_NEVER;
@@ -382,17 +458,15 @@ static xd_usec stop_late(struct xd_batch *b, xd_usec now)
             next = xd_earlier(next, at);
             continue;
         }
-        explain(b, i, XD_E_AGAIN, "has not answered yet");
+        explain_late(b, i);
         xd_runner_stop(b->runner, slot);
     }
     return next;
 }
 
-/*
- * End all at once.  The runner is not stopped, for to stop a request may take
- * as long as a name server: what they still carry ends before the next run, or
- * when they are freed.
- */
+/* Ends everything at once without stopping the runner, because a stop may have
+ * to wait for a name server.  Open requests end before the next run, or when
+ * the batch is freed. */
 static void abandon_all(struct xd_batch *b)
 {
     struct run *run = b->run;
@@ -405,21 +479,22 @@ static void abandon_all(struct xd_batch *b)
             explain(b, i, XD_E_CANCELED, "was not waited for");
         else
             explain(b, i, XD_E_TIMEOUT,
-                    "has not answered in the time allowed (max-time)");
+                    "has not answered in the time allowed (--max-time)");
         end_item(run, i, &run->items[i].why);
     }
 }
 
-/* ---- the line ---- */
+/* ---- network outages ---- */
 
-/* The request ends with what it failed with last. */
+/* Ends a request because the network is down.  If an attempt has already
+ * failed, that failure is reported as the reason. */
 static void fail_by_line(struct xd_batch *b, size_t i)
 {
     if (b->run->items[i].why.error.code == XD_OK)
         explain(b, i, XD_E_NET, "has not answered: the network is down");
 }
 
-/* No depot has answered for so long that none is waited for any more. */
+/* Gives up because no depot has answered for too long. */
 static void give_up(struct xd_batch *b)
 {
     struct run *run = b->run;
@@ -438,7 +513,8 @@ static void give_up(struct xd_batch *b)
     }
 }
 
-/* Returns when it is to be looked at again. */
+/* Carries out what the outage detector decides.  Returns when to call this
+ * function again. */
 static xd_usec look_at_line(struct xd_batch *b, xd_usec now)
 {
     xd_usec silent;
@@ -459,7 +535,7 @@ static xd_usec look_at_line(struct xd_batch *b, xd_usec now)
 
 /* ---- the thread ---- */
 
-/* The slot of the first request that is asked, or n_slots. */
+/* Returns the slot of the first request that was started, or n_slots. */
 static unsigned first_asked(const struct xd_batch *b)
 {
     unsigned first = b->n_slots;
@@ -471,7 +547,8 @@ static unsigned first_asked(const struct xd_batch *b)
     return first;
 }
 
-/* The first that is asked decides for all. */
+/* Until the first request is answered, reports how long the oldest open request
+ * has waited. */
 static void report_wait(struct xd_batch *b, xd_usec now)
 {
     struct run *run = b->run;
@@ -494,7 +571,8 @@ static void *batch_main(void *arg)
     struct run *run = b->run;
 
     if (!atomic_load(&b->is_canceled))
-        xd_runner_settle(b->runner); /* what a run before it has left */
+        /* ends requests that an earlier run has left */
+        xd_runner_settle(b->runner);
     run->has_begun = true;
     while (run->n_ended < run->n) {
         xd_usec now = xd_now(), next = now + LONGEST_POLL;
@@ -538,7 +616,8 @@ int xd_batch_run(struct xd_batch *b, const struct xd_request *requests,
         return xd_fail_nomem(err);
     }
     b->run = &run;
-    /* A thread of its own has no SIGPIPE, which a TLS write may raise. */
+    /* Runs in a thread of its own, in which SIGPIPE is blocked: a TLS write may
+     * raise it. */
     if (xd_thread_start(&thread, batch_main, b) < 0)
         rc = xd_fail_nomem(err);
     else
@@ -572,21 +651,26 @@ struct xd_net_context *xd_batch_context(struct xd_batch *b)
     return b->context;
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
-/* All transports at once, so that what is wrong with the options is said
- * before anything is asked. */
+/* Opens all transports at once, to report errors in the options before any
+ * request. */
 static int open_transports(struct xd_batch *b, struct xd_error *err)
 {
     const struct xd_registry *r = xd_registry();
     struct xd_runner_config config = {.n_slots = b->n_slots,
                                       .silence = b->config.silence,
+                                      .first_byte = b->config.first_byte,
+                                      .patience = b->config.patience,
                                       .net = b->config.net,
                                       .context = b->context};
     int rc;
 
-    b->handler = (struct xd_runner_handler){
-        .user = b, .head = on_head, .bytes = on_bytes, .end = on_end};
+    b->handler = (struct xd_runner_handler){.user = b,
+                                            .head = on_head,
+                                            .bytes = on_bytes,
+                                            .wait = on_wait,
+                                            .end = on_end};
     rc = xd_runner_new(&b->runner, &config, &b->handler, err);
     for (size_t i = r->n; rc == 0 && i-- > 0;)
         rc = xd_runner_open(b->runner, &r->kinds[i], err);

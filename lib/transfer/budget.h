@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A bound on bytes per second for all runners of a download together: a bucket
- * (base/bucket.h) that any thread pays into.
- */
+/* The rate limit that all runners of a download share: a token bucket
+ * (base/bucket.h) with a lock. */
 #ifndef XD_TRANSFER_BUDGET_H
 #define XD_TRANSFER_BUDGET_H
 
@@ -13,16 +11,16 @@
 #include "os/thread.h"
 
 struct xd_budget {
-    atomic_ullong rate;      /* bytes per second; 0: no bound */
-    struct xd_mutex lock;    /* a leaf */
+    atomic_ullong rate;      /* bytes per second; 0: no limit */
+    struct xd_mutex lock;    /* a leaf lock */
     struct xd_bucket bucket; /* guarded by lock */
 };
 
-/* Errors: NOMEM, and then there is nothing to fini(). */
+/* Prepares a budget.  Errors: NOMEM; then do not call fini(). */
 int xd_budget_init(struct xd_budget *b, uint64_t bytes_per_s);
 void xd_budget_fini(struct xd_budget *b);
 
-/* What was paid for under the old rate is forgotten. */
+/* Changes the rate.  Payments under the old rate no longer count. */
 void xd_budget_set_rate(struct xd_budget *b, uint64_t bytes_per_s);
 
 static inline uint64_t xd_budget_rate(const struct xd_budget *b)
@@ -30,7 +28,7 @@ static inline uint64_t xd_budget_rate(const struct xd_budget *b)
     return atomic_load(&b->rate);
 }
 
-/* As with a bucket. */
+/* Like the functions of struct xd_bucket. */
 xd_usec xd_budget_pay(struct xd_budget *b, xd_usec now, uint64_t bytes);
 void xd_budget_refund(struct xd_budget *b, uint64_t bytes);
 

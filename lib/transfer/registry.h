@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The transports that there are: which one fetches which URL, and what it can
- * do.  A new transport is one file in lib/io and one row in registry.c.
+ * The transports: which one handles which URL, and what it can do.  A new
+ * transport is one file in lib/io and one row in registry.c.
  *
- * What makes two URLs those of one depot is a fact of their schemes:
+ * Which URLs belong to the same depot depends on their schemes: see
  * xd_url_depot().
  */
 #ifndef XD_TRANSFER_REGISTRY_H
@@ -17,10 +17,11 @@
 
 struct xd_transport_kind {
     const char *name;
-    unsigned schemes;   /* of its URLs: XD_SCHEME_BIT() of each */
-    bool can_sample;    /* a few bytes can be had of a depot in use */
-    bool can_probe;     /* a depot says of an object how long it lives */
-    bool reads_machine; /* its depot is this machine: needs allow_file */
+    unsigned schemes; /* set of XD_SCHEME_BIT() values */
+    bool can_sample;  /* a sample can be read while another request runs */
+    bool can_probe;   /* its depots can report the lifetime of an object */
+    /* it reads local files, which needs allow_file */
+    bool reads_machine;
     int (*create)(struct xd_transport **out,
                   const struct xd_transport_config *config,
                   const struct xd_transport_handler *handler,
@@ -29,26 +30,27 @@ struct xd_transport_kind {
 
 #define XD_SCHEME_BIT(scheme) (1u << (scheme))
 
-/* Those of the rows in registry.c, for messages. */
+/* The schemes of the rows in registry.c, for messages. */
 #define XD_SCHEMES_FETCHED "http, https, ftp, ibp or file"
 
-/* A table is no longer than this. */
+/* Maximum number of rows in a table. */
 #define XD_KINDS_MOST 8
 
-/* A table of kinds; constant. */
+/* A constant table of kinds. */
 struct xd_registry {
     const struct xd_transport_kind *kinds;
     size_t n;
 };
 
-/* The transports of this library. */
+/* Returns the transports of this library. */
 const struct xd_registry *xd_registry(void);
 
-/* The kind that fetches URLs of a scheme; NULL: there is none. */
+/* Returns the kind for URLs of this scheme, or NULL. */
 const struct xd_transport_kind *xd_registry_find(const struct xd_registry *r,
                                                  enum xd_scheme scheme);
 
-/* The same for `url`, which may be no URL at all, and our own transports. */
+/* Returns the built-in kind for `url`, or NULL if there is none.  `url` may be
+ * invalid. */
 const struct xd_transport_kind *xd_transport_kind_of(const struct xd_url *url);
 
 #endif

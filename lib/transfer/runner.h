@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A runner runs requests on transports, for one thread.
+ * A runner carries out requests over transports, for one thread.
  *
  *     its thread:  start(slot) ... poll() --> head, bytes, bytes, end
  *     any thread:  wakeup()
  *
- * It is where requests of depot threads, of samples and of inspection meet the
- * transports: it opens those that are needed, pays for the bytes, holds a
- * request back while its handler has no room and lets it go on, ends it where
- * it was shortened to, and asks for the rest of an answer that was cut.  Of a request
- * that sends it pays for the body, and passes all else on.  What a request means,
- * and whether it is made again, is its client's matter.
+ * Depot threads, the sampler, inspection and stores all make their requests
+ * through a runner.  A runner:
  *
- * Threads: one owns it; only wakeup() may be called by others.
+ * - opens the transports that are needed;
+ * - starts a request only when the governor of its host allows it
+ *   (transfer/hosts.h); until then the request waits in its slot;
+ * - pays for bytes received and sent from the rate limit;
+ * - pauses a request while the handler has no room;
+ * - ends a request early if it was shortened;
+ * - requests the rest of a response that was cut.
+ *
+ * The user of the runner decides what a request means and whether to repeat it.
+ *
+ * Threads: one thread owns a runner; others may only call wakeup().
  */
 #ifndef XD_TRANSFER_RUNNER_H
 #define XD_TRANSFER_RUNNER_H
@@ -29,134 +35,150 @@ struct xd_runner;
 struct xd_budget;
 
 /*
- * Called on the runner's thread, with no lock held.
- * May call: nothing of the runner.
+ * Called on the runner's thread, without locks.  Must not call the runner.
  */
 struct xd_runner_handler {
     void *user;
-    /* Before the first byte of each answer; < 0 refuses the rest. */
+    /* Called before the first byte of each response.  < 0 refuses the rest. */
     int (*head)(void *user, unsigned slot, const struct xd_head *head);
-    /* The next bytes, in order; < 0 refuses the rest.  XD_E_AGAIN: they come
-     * again to the handler that takes the runner over, unless
-     * xd_runner_can_change_hands() says no. */
+    /* Receives bytes in order; < 0 refuses the rest.  After XD_E_AGAIN the same
+     * bytes are passed to the handler that takes the runner over, unless
+     * xd_runner_can_change_hands() returns false. */
     int (*bytes)(void *user, unsigned slot, const void *data, size_t len);
-    /* Whether bytes() may be called with so many; while it may not, the request
-     * is held back, and each poll() asks again.  NULL: always. */
+    /* Returns whether bytes() may be called with `len` bytes.  If not, the
+     * request is paused, and each poll() asks again.  NULL: always true. */
     bool (*has_room)(void *user, unsigned slot, size_t len);
-    /* The request is held back by us, or waits for its depot again.  May be
+    /* Called when the runner has paused the request, or resumed it.  May be
      * NULL. */
     void (*hold)(void *user, unsigned slot, bool is_held);
-    /* Exactly once for each start() that succeeded. */
+    /* Called when the request begins to wait for the governor of its host, and
+     * when it stops waiting because it is started.  Silence in between says
+     * nothing about the host.  May be NULL. */
+    void (*wait)(void *user, unsigned slot, bool waits);
+    /* Called exactly once per successful start().  outcome->retry_after is the
+     * pause before another attempt.  If the host has refused and the pause is
+     * longer than config.patience, the verdict is GONE. */
     void (*end)(void *user, unsigned slot, const struct xd_outcome *outcome);
 };
 
 struct xd_runner_config {
     unsigned n_slots, n_connections; /* as in struct xd_transport_config */
-    xd_usec silence;                 /* likewise */
+    xd_usec silence, first_byte;     /* as in struct xd_transport_config */
+    xd_usec patience; /* longest pause for a host that refuses; 0: no limit */
     const struct xd_net_options *net;
     struct xd_net_context *context;
-    struct xd_budget *budget;           /* or NULL; outlives the runner */
-    const struct xd_registry *registry; /* NULL: that of this library */
-    bool asks_for_rest; /* of an answer that is_cut; else it ends so */
+    /* limits the rate; NULL: no limit.  Must outlive the runner */
+    struct xd_budget *budget;
+    const struct xd_registry *registry; /* NULL: the library's own */
+    bool asks_for_rest; /* request the rest of a cut response; otherwise the
+                           request ends with is_cut */
 };
 
-/* Between two attempts for which this machine had no descriptors: others give
- * theirs back within moments, or not for long. */
+/* Pause before another attempt if no file descriptor was free.  Other threads
+ * release descriptors either soon, or not for a long time. */
 #define XD_LOCAL_PAUSE (XD_SECOND / 2)
 
 /*
- * `handler` and its user outlive the runner.  No transport is opened yet.
- * Ownership: *out is the caller's, to release with xd_runner_free().
- * Errors:    NOMEM.
+ * Creates a runner without open transports.  `handler` and its user must
+ * outlive it.
+ * Ownership: *out is the caller's; release it with xd_runner_free().
+ * Errors: NOMEM.
  */
 int xd_runner_new(struct xd_runner **out, const struct xd_runner_config *config,
                   const struct xd_runner_handler *handler,
                   struct xd_error *err);
 
-/* End all requests, without a word to the handler, and close the transports
- * with their connections.  open() and start() may follow. */
+/* Drops all requests without calling the handler, and closes the transports
+ * with their connections.  open() and start() may be called afterwards. */
 void xd_runner_close(struct xd_runner *d);
 
-/* NULL does nothing. */
+/* Accepts NULL. */
 void xd_runner_free(struct xd_runner *d);
 
-/* Open the transport of a kind, unless it is open.  Errors: as its create(). */
+/* Opens the transport of a kind, unless it is open.  Errors: those of its
+ * create(). */
 int xd_runner_open(struct xd_runner *d, const struct xd_transport_kind *kind,
                    struct xd_error *err);
 
-/* Let poll() wait in the transport of a kind while nothing is in flight; false:
- * it is not open. */
+/* Makes poll() wait in the transport of this kind while no request is in
+ * flight.  Returns false if it is not open. */
 bool xd_runner_use(struct xd_runner *d, const struct xd_transport_kind *kind);
 
 /*
- * Start a request in a free slot; its strings live until its end.
- * Errors: NOREPLICA: no transport is for its URL; as open(); NOMEM; and then
- *         the handler is not called.
+ * Starts a request in a free slot.  Its strings must live until its end.
+ * Errors: NOREPLICA (no transport for the URL), NOMEM, those of open().  After
+ * an error the handler is not called.
  */
 int xd_runner_start(struct xd_runner *d, unsigned slot,
                     const struct xd_request *request, struct xd_error *err);
 
-/* End what is in the slot; the next poll() calls end().  A free slot: does
- * nothing.  Blocks: as xd_transport_stop(). */
+/* Stops the slot's request; the next poll() calls end().  Does nothing for a
+ * free slot.  Blocks: like xd_transport_stop(). */
 void xd_runner_stop(struct xd_runner *d, unsigned slot);
 
-/* Ask a request that sends for its body again, of which it had none.  Another one,
- * and a free slot: does nothing. */
+/* Continues a request whose body had no bytes to send (its read() returned
+ * XD_E_AGAIN).  Does nothing for other requests and free slots. */
 void xd_runner_resume(struct xd_runner *d, unsigned slot);
 
-/* ---- a runner changes hands, with a request that waits for it ---- */
+/* ---- handing a runner with a waiting request to another thread ---- */
 
-/* Whether what is in the slot can be taken over. */
+/* Returns whether the slot's request can be taken over. */
 bool xd_runner_can_change_hands(const struct xd_runner *d, unsigned slot);
 
-/* The runner is another thread's, which has a handler and a budget of its own;
- * of `config` the rest is as new() had it, but that there may be fewer slots. */
+/* Gives the runner to another thread, with its own handler and budget.  Only
+ * `budget` and `asks_for_rest` are taken from `config`; the rest must be as in
+ * xd_runner_new(), except that there may be fewer slots. */
 void xd_runner_take_over(struct xd_runner *d,
                          const struct xd_runner_config *config,
                          const struct xd_runner_handler *handler);
 
-/* As start() does, for what the slot carries already: the answer to a request for
- * the same URL from byte 0 to another end.  Calls head(). */
+/* Like start(), but uses the response that is waiting in the slot.  `request`
+ * has the same URL and begins at byte 0, but may have another length.  Calls
+ * head() again. */
 void xd_runner_go_on(struct xd_runner *d, unsigned slot,
                      const struct xd_request *request);
 
-/* The bytes that its answer has, in all; and the time from its start to its
- * head. */
+/* For a request that can be taken over.  carries() returns the length of its
+ * response.  knows_no_ranges() returns whether the response is a whole object
+ * that is longer than the requested range.  waited() returns the time from
+ * start() to the first head(). */
 uint64_t xd_runner_carries(const struct xd_runner *d, unsigned slot);
+bool xd_runner_knows_no_ranges(const struct xd_runner *d, unsigned slot);
 xd_usec xd_runner_waited(const struct xd_runner *d, unsigned slot);
 
-/* The request ends at byte `end` of the object, sooner than it was asked for:
- * with verdict OK when all before it is here.  A later `end` does nothing, nor
- * does any to a request that sends. */
+/* Ends the request at byte `end` of the object, with verdict OK once all bytes
+ * before it have arrived.  Does nothing if the request ends earlier, or if it
+ * sends a body. */
 void xd_runner_shorten(struct xd_runner *d, unsigned slot, uint64_t end);
 
-/* Move bytes until something happened, wakeup(), or the moment `until`
- * (XD_NEVER: no bound).  May return earlier with nothing done. */
+/* Transfers data until something happens, wakeup() is called, or the time
+ * `until` is reached (XD_NEVER: no limit).  May return earlier. */
 void xd_runner_poll(struct xd_runner *d, xd_usec until);
 
-/* Stop all requests, and poll until they have ended.  Blocks: as stop(). */
+/* Stops all requests and polls until they have ended.  Blocks: like stop(). */
 void xd_runner_settle(struct xd_runner *d);
 
 bool xd_runner_is_busy(const struct xd_runner *d, unsigned slot);
 bool xd_runner_is_held(const struct xd_runner *d, unsigned slot);
 
-/* Whether what the slot carries has a connection that it may be sent on. */
+/* Returns whether the slot's request has a connection. */
 bool xd_runner_is_connected(struct xd_runner *d, unsigned slot);
 
-/* What config.silence says, from now on. */
-void xd_runner_set_silence(struct xd_runner *d, xd_usec silence);
+/* Like xd_transport_way(). */
+bool xd_runner_way(struct xd_runner *d, unsigned slot, struct xd_way *out);
 
-/* poll() returns at once.  Threads: any. */
+/* Changes config.silence and config.first_byte. */
+void xd_runner_set_silence(struct xd_runner *d, xd_usec silence,
+                           xd_usec first_byte);
+
+/* Makes poll() return at once.  Threads: any. */
 void xd_runner_wakeup(struct xd_runner *d);
 
-/* Whether a request that ended so may do better in another attempt. */
+/* Returns whether a request with this verdict may succeed in another
+ * attempt. */
 static inline bool xd_verdict_may_pass(enum xd_verdict verdict)
 {
     return verdict == XD_VERDICT_AGAIN || verdict == XD_VERDICT_LOCAL;
 }
-
-/* The pause before the next attempt, after so many failures in a row, at least
- * 1, of which the last ended with `outcome`. */
-xd_usec xd_runner_pause(const struct xd_outcome *outcome, unsigned failures);
 
 #endif

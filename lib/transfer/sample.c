@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* The samples of one run: request i is that of picked[i]. */
+/* The samples of a run: request i belongs to picked[i]. */
 struct taking {
     struct xd_sample *list;
     size_t *picked;
@@ -27,6 +27,8 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
 
     s->received = 0;
     s->object_size = head->object_size;
+    s->has_head = true;
+    s->modified = head->modified;
     xd_hasher_free(s->hasher);
     s->hasher = NULL;
     xd_free(s->validator);
@@ -74,14 +76,15 @@ static int take_picked(struct xd_batch *batch, struct taking *t,
     return rc == 0 && t->has_no_memory ? xd_fail_nomem(err) : rc;
 }
 
-/* From a depot that knows no ranges a sample near the front can be had. */
+/* Selects the samples from depots that do not support ranges.  Such a depot can
+ * still deliver a sample near the start of the object. */
 static void pick_without_ranges(struct taking *t, size_t n)
 {
     t->n = 0;
     for (size_t i = 0; i < n; i++) {
         struct xd_sample *s = &t->list[i];
 
-        if (!xd_sample_needs_whole(s) ||
+        if (!s->request.url || !xd_sample_needs_whole(s) ||
             s->request.offset + s->request.length > XD_SAMPLE_SKIP_MAX)
             continue;
         s->request.whole = true;
@@ -92,13 +95,15 @@ static void pick_without_ranges(struct taking *t, size_t n)
 int xd_samples_take(struct xd_batch *batch, struct xd_sample *list, size_t n,
                     const struct xd_batch_times *times, struct xd_error *err)
 {
-    struct taking t = {.list = list, .n = n};
+    struct taking t = {.list = list};
     int rc;
 
     t.picked = xd_alloc(n, sizeof *t.picked);
     t.requests = xd_alloc(n, sizeof *t.requests);
-    for (size_t i = 0; t.picked && i < n; i++)
-        t.picked[i] = i;
+    for (size_t i = 0; t.picked && i < n; i++) {
+        if (list[i].request.url)
+            t.picked[t.n++] = i;
+    }
     if (!t.picked || !t.requests)
         rc = xd_fail_nomem(err);
     else

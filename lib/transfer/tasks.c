@@ -9,46 +9,53 @@
 #include "base/text.h"
 #include "os/clock.h"
 
-/* No poll is without a bound, even if nothing is due. */
+/* poll() always returns after this time, because tasks also wait for wall-clock
+ * times. */
 #define LONGEST_POLL XD_SECOND
 
-/* A call in flight, in the slot of the runner that has its number. */
+/* A call in flight, in the runner's slot of the same number. */
 struct call {
     bool is_busy;
     unsigned task;
     struct xd_call call;
     struct xd_sending sending;
     struct xd_request request;
-    /* The answer. */
+    /* the response */
     bool has_reply;
     struct xd_reply reply;
-    char *etag, *location, *words; /* of the reply; owned */
+    char *etag, *location, *words; /* strings of `reply`; owned */
     struct xd_text body;
-    struct xd_error failure; /* why read() refused; code XD_OK: it has not */
+    bool has_enough;         /* stopped because the server sent more than was
+                       requested */
+    struct xd_error failure; /* error of read(), or code XD_OK */
 };
 
 struct running {
-    struct xd_task *task;    /* NULL: it is free */
-    int64_t clock_off_s;     /* as it was known when it began */
-    struct xd_error failure; /* of read(), which is not the store's */
+    struct xd_task *task; /* NULL: this number is free */
+    int64_t clock_off_s;  /* clock offset known when the task began */
+    /* error of read(); the store is not to blame for it */
+    struct xd_error failure;
+    struct xd_call held; /* a call that must wait until may_send() allows it */
+    bool holds;          /* `held` is set */
 };
 
 struct xd_tasks {
-    /* Constant after new(). */
+    /* constant after xd_tasks_new() */
     struct xd_tasks_config config;
     const struct xd_tasks_handler *handler;
     struct xd_runner_handler callbacks;
     struct xd_runner *runner;
     unsigned n_calls;
 
-    int64_t clock_off_s;     /* of this machine, as the store has it */
+    /* seconds by which the local clock is behind the store's */
+    int64_t clock_off_s;
     struct running *running; /* one for each task */
     struct call *calls;      /* one for each slot of the runner */
 };
 
 /* ---- one call ---- */
 
-/* The body that a task hands over itself is short. */
+/* Reads a body that the task itself supplies, such as XML. */
 static int64_t read_text(const struct xd_call *c, uint64_t at, void *to,
                          size_t len)
 {
@@ -89,25 +96,38 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
     return failed ? XD_E_NOMEM : 0;
 }
 
+/* Returns whether the response is an object.  A server without ranges sends all
+ * of it, and the bytes after the requested ones are not needed. */
+static bool is_download(const struct call *c)
+{
+    return strcmp(c->call.method, "GET") == 0 && c->reply.code / 100 == 2;
+}
+
 static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 {
     struct call *c = &((struct xd_tasks *)user)->calls[slot];
     const size_t room = c->call.most_answer - c->body.len;
 
     xd_text_add(&c->body, data, len < room ? len : room);
-    return c->body.failed ? XD_E_NOMEM : 0;
+    if (c->body.failed)
+        return XD_E_NOMEM;
+    c->has_enough = len > room && is_download(c);
+    return c->has_enough ? XD_E_CANCELED : 0;
 }
 
-/* What the task learns; without memory for an answer none came. */
+/* Reports the response to the task. */
 static void on_end(void *user, unsigned slot, const struct xd_outcome *outcome)
 {
     struct xd_tasks *t = user;
     struct call *c = &t->calls[slot];
-    struct xd_answer answer = {.outcome = outcome,
+    const struct xd_outcome ok = {.verdict = XD_VERDICT_OK};
+    struct xd_answer answer = {.outcome = c->has_enough ? &ok : outcome,
                                .reply = &c->reply,
                                .body = c->body.len > 0 ? c->body.s : "",
                                .body_len = c->body.len};
 
+    if (c->reply.retry_after < outcome->retry_after)
+        c->reply.retry_after = outcome->retry_after;
     xd_task_answered(t->running[c->task].task, c->call.id, &answer);
     xd_free(c->etag);
     xd_free(c->location);
@@ -130,6 +150,7 @@ static int start_call(struct xd_tasks *t, unsigned slot, unsigned task,
                                      .fields = call->fields,
                                      .length = length,
                                      .logs_in = call->logs_in,
+                                     .patience = call->patience,
                                      .read = on_read,
                                      .user = t};
     c->request = (struct xd_request){.url = call->url,
@@ -143,7 +164,7 @@ static int start_call(struct xd_tasks *t, unsigned slot, unsigned task,
 
 /* ---- tasks ---- */
 
-/* The slot of a call that can be made for the task; n_calls: it has no more. */
+/* Returns a free slot for a call of the task; n_calls if it has none left. */
 static unsigned free_slot(const struct xd_tasks *t, unsigned task)
 {
     const unsigned per_task = t->n_calls / t->config.n_tasks;
@@ -162,7 +183,7 @@ static bool has_calls(const struct xd_tasks *t, unsigned task)
     return false;
 }
 
-/* A call that cannot be made has not been answered. */
+/* Reports to the task that a call could not be started. */
 static void fail_call(struct running *r, unsigned id,
                       const struct xd_error *error)
 {
@@ -173,7 +194,23 @@ static void fail_call(struct running *r, unsigned id,
     xd_task_answered(r->task, id, &answer);
 }
 
-/* Make the calls that the task wants now.  Returns whether there was one. */
+/* Returns whether the task has a call that may start now. */
+static bool next_call(struct xd_tasks *t, unsigned task, struct xd_call *out)
+{
+    struct running *r = &t->running[task];
+
+    if (r->holds)
+        *out = r->held;
+    else if (!xd_task_next(r->task, (int64_t)xd_unix_time() + r->clock_off_s,
+                           out))
+        return false;
+    r->holds = !xd_range_is_empty(out->body) &&
+               !t->handler->may_send(t->handler->user, task);
+    r->held = *out;
+    return !r->holds;
+}
+
+/* Starts all calls that the task wants now.  Returns whether there were any. */
 static bool make_calls(struct xd_tasks *t, unsigned task)
 {
     struct running *r = &t->running[task];
@@ -184,9 +221,7 @@ static bool make_calls(struct xd_tasks *t, unsigned task)
     for (;;) {
         const unsigned slot = free_slot(t, task);
 
-        if (slot == t->n_calls ||
-            !xd_task_next(r->task, (int64_t)xd_unix_time() + r->clock_off_s,
-                          &call))
+        if (slot == t->n_calls || !next_call(t, task, &call))
             return made;
         made = true;
         if (start_call(t, slot, task, &call, &error) < 0)
@@ -194,7 +229,8 @@ static bool make_calls(struct xd_tasks *t, unsigned task)
     }
 }
 
-/* A failure to read is the end of it, whatever the store makes of that. */
+/* Returns whether read() has failed.  This ends the task, whatever the store
+ * answers. */
 static bool was_ended(const struct running *r)
 {
     return r->failure.code != XD_OK;
@@ -219,7 +255,7 @@ static void finish(struct xd_tasks *t, unsigned task)
     xd_task_free(ended);
 }
 
-/* Whether it has no more to do. */
+/* Returns whether the task has ended and no call is in flight. */
 static bool is_over(const struct xd_tasks *t, unsigned task)
 {
     const struct running *r = &t->running[task];
@@ -234,10 +270,12 @@ int xd_tasks_start(struct xd_tasks *t, unsigned task,
                    const struct xd_task_order *order, struct xd_error *err)
 {
     struct running *r = &t->running[task];
+    struct xd_task_order patient = *order;
 
     XD_ASSERT(task < t->config.n_tasks && !r->task);
     *r = (struct running){.clock_off_s = t->clock_off_s};
-    return xd_task_new(&r->task, t->config.store, order, err);
+    patient.patience = t->config.patience;
+    return xd_task_new(&r->task, t->config.store, &patient, err);
 }
 
 static void stop_calls(struct xd_tasks *t, unsigned task)
@@ -264,7 +302,7 @@ const struct xd_object *xd_tasks_object(const struct xd_tasks *t, unsigned task)
     return result.object;
 }
 
-/* Go on with each task as far as that can be done without waiting. */
+/* Advances each task as far as possible without waiting. */
 static bool step(struct xd_tasks *t)
 {
     bool happened = false;
@@ -301,7 +339,7 @@ void xd_tasks_wakeup(struct xd_tasks *t)
     xd_runner_wakeup(t->runner);
 }
 
-/* ---- life ---- */
+/* ---- creating and freeing ---- */
 
 int xd_tasks_new(struct xd_tasks **out, const struct xd_tasks_config *config,
                  const struct xd_tasks_handler *handler, struct xd_error *err)
@@ -322,14 +360,15 @@ int xd_tasks_new(struct xd_tasks **out, const struct xd_tasks_config *config,
     if (!t->running || !t->calls)
         rc = xd_fail_nomem(err);
     if (rc == 0)
-        rc =
-            xd_runner_new(&t->runner,
-                          &(struct xd_runner_config){.n_slots = t->n_calls,
-                                                     .silence = config->silence,
-                                                     .net = config->net,
-                                                     .context = config->context,
-                                                     .budget = config->budget},
-                          &t->callbacks, err);
+        rc = xd_runner_new(
+            &t->runner,
+            &(struct xd_runner_config){.n_slots = t->n_calls,
+                                       .silence = config->silence,
+                                       .patience = config->patience,
+                                       .net = config->net,
+                                       .context = config->context,
+                                       .budget = config->budget},
+            &t->callbacks, err);
     if (rc < 0) {
         xd_tasks_free(t);
         return rc;

@@ -26,7 +26,7 @@ bool xd_turns_take_fresh(struct xd_turns *t, size_t *out)
     return true;
 }
 
-/* Put `r` at place `i` or above it. */
+/* Inserts `r` at index `i`, or moves it up from there. */
 static void rise(struct xd_turns *t, size_t i, struct xd_retry r)
 {
     for (; i > 0 && r.at < t->retries[(i - 1) / 2].at; i = (i - 1) / 2) {
@@ -36,8 +36,8 @@ static void rise(struct xd_turns *t, size_t i, struct xd_retry r)
     t->retries[i] = r;
 }
 
-/* Fill the root with what is below it.  Returns the place that this leaves
- * empty, at the lowest level. */
+/* Fills the root from below.  Returns the index that becomes empty, on the
+ * lowest level. */
 static size_t fill_root(struct xd_turns *t)
 {
     size_t i = 0, child;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which request of a batch is made next: those that have not been made yet, in
- * their order, and only then those to be made again, the earliest first.  There
- * may be 100 000 of them, so no function walks them all.  Pure.
- */
+/* The order of a batch's requests: first each request once, in the given order,
+ * then the repetitions, earliest first.  There may be 100,000 requests, so no
+ * function visits them all.  Pure. */
 #ifndef XD_TRANSFER_TURNS_H
 #define XD_TRANSFER_TURNS_H
 
@@ -13,36 +11,40 @@
 
 #include "base/time.h"
 
-/* A request that is to be made again. */
+/* A request to be repeated. */
 struct xd_retry {
-    xd_usec at; /* not before */
+    xd_usec at; /* earliest time */
     size_t request;
 };
 
 struct xd_turns {
-    size_t n, n_begun;        /* requests; how many of them were made */
-    struct xd_retry *retries; /* a heap with the earliest at its root */
+    /* number of requests, and how many have been started */
+    size_t n, n_begun;
+    struct xd_retry *retries; /* heap with the earliest at its root */
     size_t n_retries;
-    uint64_t n_moves; /* in the heap so far: what tests count */
+    uint64_t n_moves; /* number of moves in the heap so far, for tests */
 };
 
-/* Requests 0 to n - 1 are to be made.
- * Ownership: release with xd_turns_fini().  Errors: NOMEM. */
+/*
+ * Starts with the requests 0 to n - 1.
+ * Ownership: release it with xd_turns_fini().  Errors: NOMEM.
+ */
 int xd_turns_init(struct xd_turns *t, size_t n);
 void xd_turns_fini(struct xd_turns *t);
 
-/* The first request that was never made, from now on one that was; false: all
- * were. */
+/* Takes the next request that was never started, and counts it as started.
+ * Returns false if all of them were started. */
 bool xd_turns_take_fresh(struct xd_turns *t, size_t *out);
 
-/* The retry whose time comes first, if it comes by `until`. */
+/* Takes the earliest retry if its time is `until` or before. */
 bool xd_turns_take_retry(struct xd_turns *t, xd_usec until, size_t *out);
 
-/* Make `request` once more, not before `at`.  It has been taken. */
+/* Schedules a repetition of `request`, which was taken before, at `at` or
+ * later. */
 void xd_turns_again(struct xd_turns *t, size_t request, xd_usec at);
 
-/* When there is something to take: 0 for a request that was never made, and
- * XD_NEVER if there is nothing. */
+/* Returns the earliest time at which a request can be taken: 0 if one was never
+ * started, XD_NEVER if none is left. */
 xd_usec xd_turns_next_at(const struct xd_turns *t);
 
 #endif

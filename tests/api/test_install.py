@@ -74,6 +74,8 @@ def test_exactly_what_was_promised_is_put_down(prefix):
             "cmake/xdownload/xdownload-shared.cmake",
             "cmake/xdownload/xdownload-static.cmake"]),
         *(f"share/man/{page}" for page in pages),
+        *(f"share/xdownload/scripts/{script.name}"
+          for script in (SOURCE / "cli" / "scripts").iterdir()),
         *(f"share/xdownload/scenarios/{scenario.name}"
           for folder in ("examples/paper", "tests/wan")
           for scenario in (SOURCE / folder / "scenarios").iterdir())}

@@ -132,6 +132,39 @@ def test_a_mirror_that_is_found_meanwhile_is_added(tmp_path, depot, mute):
     assert file.read_bytes() == DATA
 
 
+@pytest.mark.plain
+def test_a_size_that_is_forgotten_is_filled_in(tmp_path, depot):
+    program = build(tmp_path, HERE / "programs" / "forgotten_size.c")
+    assert run(program, depot) == (
+        "struct_size of a struct xd_replica is not set: begin its initializer "
+        "with XD_SIZED(struct xd_replica)\n")
+
+
+@pytest.mark.plain
+def test_fetch_takes_a_url_and_a_manifest(tmp_path, depot):
+    program = build(tmp_path, SOURCE / "examples" / "fetch.c")
+    (tmp_path / "f.urls").write_text(depot + "\n")
+    for source in (depot, tmp_path / "f.urls"):
+        file = tmp_path / "out"
+        run(program, source, file)
+        assert file.read_bytes() == DATA
+        file.unlink()
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("source, message", [
+    ("http://127.0.0.1:1/f.iso", "http://127.0.0.1:1/f.iso: Failed to connect"),
+    ("nothing.urls", "nothing.urls: cannot be opened: No such file"),
+    ("", "a URL or the path of a manifest is needed"),
+    ("gopher://127.0.0.1/f", "gopher://127.0.0.1/f: ")])
+def test_fetch_says_what_it_cannot_open(tmp_path, source, message):
+    program = build(tmp_path, SOURCE / "examples" / "fetch.c")
+    done = subprocess.run([program, source, tmp_path / "out"], check=False,
+                          text=True, capture_output=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("fetch: " + message), done.stderr
+
+
 # ---- older headers ----
 
 def growable():

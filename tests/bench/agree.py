@@ -8,7 +8,7 @@ Takes each policy through each scenario, in the lab and in the simulator, and
 holds the medians against each other.  Two policies that differ by more than 5 %
 in the lab should stand in the same order in the simulator.  What was measured is
 kept in build/bench/agree.json, so that scenarios can be measured one by one; the
-table in agree.md is of all.  --readme puts it into lib/README.md.
+table in agree.md is of all.  --readme puts it into lib/sim/README.md.
 
 Takes root, for tests/wan, and build/*/tests/sim/simulate.
 """
@@ -89,14 +89,14 @@ def report(results, policies, a):
     text = (table(["lab / simulator, s", *policies], rows)
             + f"\n\nMedian error {100 * median(e):.1f} %, worst "
             f"{100 * max(e):.1f} %; of {pairs} pairs of policies that differ by "
-            f"more than 5 % in the lab, the simulator turns round "
-            f"{len(turned)}" + (": " + ", ".join(turned) if turned else "")
+            f"more than 5 % in the lab, the simulator ranks "
+            f"{len(turned)} in the other order" + (": " + ", ".join(turned) if turned else "")
             + f".  {a.size}, {tcp}, medians of {a.runs} runs and of {a.seeds} "
             "seeds.\n\n" + common.conditions())
     (a.out / "agree.md").write_text(text + "\n")
     print(text)
     if a.readme:
-        common.publish("bench-agree", text, "lib/README.md")
+        common.publish("bench-agree", text, "lib/sim/README.md")
 
 
 def measure(a, policies, kept):
@@ -136,7 +136,7 @@ def main():
     parser.add_argument("--again", action="store_true",
                         help="only simulate what was measured in the lab before")
     parser.add_argument("--readme", action="store_true",
-                        help="put the table into lib/README.md")
+                        help="put the table into lib/sim/README.md")
     parser.add_argument("scenario", nargs="*")
     a = parser.parse_args()
     if wants := [] if a.again else missing():

@@ -7,7 +7,7 @@
 Each round takes every tool through a scenario once, in random order, with the
 same losses; the limit is the later of the fluid bound and of what TCP itself
 did in these rounds (tests/wan/README.md).  Writes build/bench/wan.md, wan.svg
-and wan.json; --readme puts the table and the picture into README.md.
+and wan.json; --readme puts the table and the picture into tests/bench/README.md.
 
 Takes root, for tests/wan.
 """
@@ -16,6 +16,7 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import common
@@ -41,7 +42,8 @@ class Bench:
         return scenario.best()
 
     def run(self, tool, scenario, seed):
-        """{"seconds", "redundant", "requests", "result"} of one run."""
+        """{"seconds", "since_first_packet", "redundant", "requests", "result"}
+        of one run."""
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         if tool not in WARM:
@@ -55,6 +57,7 @@ class Bench:
             job = Job(manifest, urls, best, self.out, wan.cacert)
             run = wan.run(TOOLS[tool](job), timeout=self.timeout,
                           env=common.environment(self.folder))
+            ended = time.monotonic()
         size = self.file.size
         if wan.report["late_us"]["p99"] > LATE_US:
             print(f"    the wire was late in a run of {tool}: is the machine "
@@ -63,6 +66,7 @@ class Bench:
         if not self.file.is_in(self.out / "file"):
             result = "late" if run.rc is None else "wrong"
         return {"seconds": run.seconds, "result": result,
+                "since_first_packet": ended - wan.report["began_s"],
                 "redundant": wan.report["payload_bytes"] / size - 1,
                 "requests": wan.report["requests"]}
 
@@ -134,9 +138,8 @@ def report(results, tools, a):
     (a.out / "wan.json").write_text(json.dumps(results, indent=1) + "\n")
     if a.readme:
         (HERE / "wan.svg").write_text(svg)
-        common.publish("bench-wan", text
-                       + "\n\n![the same as a picture](tests/bench/wan.svg)",
-                       "README.md")
+        common.publish("bench-wan",
+                       text + "\n\n![the same as a picture](wan.svg)")
     print(f"written: {a.out}/wan.md, wan.svg, wan.json")
 
 
@@ -150,7 +153,7 @@ def main():
     parser.add_argument("--timeout", type=float, default=120,
                         help="seconds that a run may take (default 120)")
     parser.add_argument("--readme", action="store_true",
-                        help="put the results into README.md")
+                        help="put the results into tests/bench/README.md")
     parser.add_argument("scenario", nargs="*")
     a = parser.parse_args()
     if wants := missing():

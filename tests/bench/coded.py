@@ -39,7 +39,7 @@ ROWS = {
     "silent-slow": ("the two slowest silent", (4, 5), 0),
     "silent-fast": ("the two fastest silent", (0, 1), 0),
     "silent-mixed": ("the fastest and the slowest silent", (0, 5), 0),
-    "gone": ("two that have lost all of theirs", (1, 4), "gone"),
+    "gone": ("two that have lost all their shards", (1, 4), "gone"),
     "lying": ("two that send wrong bytes", (1, 4), "lying"),
     "middle": ("two silent after 4 s", (1, 4), 4),
     "one": ("one silent", (2,), 0),
@@ -150,8 +150,8 @@ def main():
                      f"{seconds / limit:.2f}", f"{processor:.2f}"])
         print(" | ".join(rows[-1]), flush=True)
     text = (f"{a.size >> 20} MiB, median of {a.runs}.\n\n"
-            + table(["depots", "least seconds", "seconds", "times the least",
-                     "processor seconds"], rows)
+            + table(["depots", "shortest time, s", "time, s",
+                     "time / shortest time", "processor time, s"], rows)
             + "\n\n" + common.conditions())
     common.write(a, "coded", text)
     return 0

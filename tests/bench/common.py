@@ -77,6 +77,7 @@ TOOLS = {
     "xd-tls": xdownload,
     "xd-ibp": xdownload,
     "aria2": aria2_tuned,
+    "aria2-x16": lambda j: aria2(j, "-k1M", "-s16", "-x16"),
     "aria2-default": aria2,
     "axel": lambda j: ["axel", "-q", "-n", str(len(j.urls)), "-o", j.file,
                        *j.urls],
@@ -84,7 +85,7 @@ TOOLS = {
     "curl": lambda j: ["curl", "-sf", "-o", j.file, j.best],
 }
 PROGRAM = {"xd": None, "xd-warm": None, "xd-tls": None, "xd-ibp": None,
-           "aria2": "aria2c", "aria2-default": "aria2c"}
+           "aria2": "aria2c", "aria2-x16": "aria2c", "aria2-default": "aria2c"}
 
 XDOWNLOAD = os.environ.get("XDOWNLOAD")
 XD_ARGS = []

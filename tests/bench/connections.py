@@ -123,8 +123,9 @@ def main():
             took = measure(file, row, ways, a.runs)
             rows.append([ROWS[row][0], *(cell(way, took) for way in ways)])
             print(" | ".join(rows[-1]), flush=True)
-    text = (f"{a.size} at 40 ms and 200 Mbit/s, median of {a.runs}, in seconds "
-            "(as a multiple of the limit).\n\n"
+    text = (f"Time to download {a.size}, in seconds, median of {a.runs} runs.  "
+            "Each server has 200 Mbit/s and a round trip of 40 ms.  In brackets: "
+            "the time divided by the shortest possible time.\n\n"
             + table(["each connection", *ways], rows)
             + "\n\n" + common.conditions([PEERS[way][0] for way in peers]))
     common.write(a, "connections", text)

@@ -430,7 +430,7 @@ def crowd_row(a, found, name, alone):
     middle, last = median(took) / alone[client], took[-1] / alone[client]
 
     def times(x):
-        return f"{x:.2f}" if x < float("inf") else "not ended"
+        return f"{x:.2f}" if x < float("inf") else "unfinished"
     return [title.format(a.ahead), f"{found['sent'] / found['at'] / MB:.1f}",
             f"{found['bytes'] / found['at'] / MB:.1f}",
             f"{found['bytes'] / found['sent']:.3f}",
@@ -492,7 +492,7 @@ def slow_row(folder, a):
             s.close()
     return ["slow", f"{sum(n > 0 for n in got)} connections got "
             f"{min(got) / 1024:.0f} to {max(got) / 1024:.0f} KiB in {SLOW_S} s",
-            f"{own:.0f} MiB of its own", f"{n_threads} threads"]
+            f"{own:.0f} MiB", f"{n_threads} threads"]
 
 
 # ---- the whole ----
@@ -515,16 +515,15 @@ def tables(folder, a, rows):
             print(" | ".join(found[-1]), flush=True)
         parts.append(table(
             ["server and clients", "MB/s sent", "MB/s read",
-             "bytes read for each sent", "seeks/s",
-             "seconds of a client, of those alone: median (most)",
-             "clients at the end", "load of the machine"], found))
+             "bytes read for each byte sent", "seeks/s",
+             "time of a client, as a multiple of its time alone: "
+             "median (longest)", "unfinished clients at the end", "load of the machine"], found))
     if "lone" in rows or "among" in rows:
         lines = Lines()
         for i, mbit in enumerate([40, 24, 16], start=1):
             lines.limit("src", f"127.0.0.{i}", mbit * MB)
         parts.append(table(
-            ["one client", "the depot says what it would be asked for",
-             "it does not", "ratio"],
+            ["clients", "with hints", "without hints", "ratio"],
             [one_row(folder, a, r) for r in rows if r in ("lone", "among")]))
     if "slow" in rows:
         Lines()
@@ -581,9 +580,11 @@ def main():
         (folder / "files").mkdir()
         make_file(folder / "files" / "file", a.bytes)
         parts = tables(folder, a, a.rows or names)
-    text = (f"A file of {a.size}, {a.memory >> 20} MiB of memory, a disk of "
-            f"{a.disk:g} MB/s and {a.seek:g} ms; {a.clients} clients that want "
-            f"{a.load:g} MB/s.\n\n" + "\n\n".join(parts)
+    text = (f"The file has {a.size} and the server {a.memory >> 20} MiB of memory.  "
+            f"The disk reads {a.disk:g} MB/s and needs {a.seek:g} ms to position its "
+            "arm.  Clients keep arriving: if none waited for the disk, "
+            f"{a.clients} would be present at a time and request {a.load:g} MB/s "
+            "together.\n\n" + "\n\n".join(parts)
             + "\n\n" + common.conditions())
     print(text)
     common.write(a, "crowd", text)

@@ -211,8 +211,8 @@ def main():
                                      dir=a.storage) as folder:
         rows = measure_all(Path(folder), a)
     text = (f"{a.size} in {a.copies} copies, median of {a.runs}.\n\n"
-            + table(["MB/s of the stores", "least", "median", "of the least",
-                     "processor", "memory", "load of the machine"], rows)
+            + table(["MB/s of the stores", "shortest time", "median",
+                     "median / shortest time", "processor", "memory", "load of the machine"], rows)
             + "\n\n" + common.conditions())
     print(text)
     common.write(a, "put", text)

@@ -249,8 +249,9 @@ def main():
                          *("{:.2f}, {:.2f}".format(*took[way])
                            if way in took else "-" for way in ways)])
             print(" | ".join(rows[-1]), flush=True)
-    text = (f"Median of {a.runs}: seconds, and seconds of processor.\n\n"
-            + table(["files", "limit of the bytes", *ways], rows)
+    text = (f"Median of {a.runs} runs: elapsed time and processor time, in "
+            "seconds.\n\n"
+            + table(["files", "time that the lines need", *ways], rows)
             + "\n\n" + common.conditions(sorted({PEERS[w] for w in peers})))
     common.write(a, "sets", text)
     return 0

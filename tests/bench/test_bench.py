@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The benchmarks run, and write what they say that they write."""
+import math
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 import agree
 import common
+import fidelity
 import put
 from bench import summary
 
@@ -62,6 +64,22 @@ def test_stalls_are_held_against_the_least(tmp_path):
              if x.startswith("| `tennessee`, 1 depots | 15.0 | 0.00 |")]
     assert len(row.split("|")) == 7
     assert text.count("| silent: ") == 4
+
+
+def test_a_network_of_a_family_runs_in_lab_and_simulator(tmp_path):
+    run("fidelity.py", tmp_path, "-t", "basic,aria2", "little")
+    text = (tmp_path / "fidelity.md").read_text()
+    assert re.search(r"(?m)^\| little \| basic \| 1 \| \**\d", text), text
+    assert re.search(r"(?m)^\| little \| aria2 \| 1 \| \**\d", text), text
+
+
+def test_a_family_is_marked_where_lab_and_simulator_disagree():
+    def row(*labs):
+        return fidelity.row("far basic", {
+            str(i): {"sim": 2.0, "lab": lab} for i, lab in enumerate(labs)})
+    assert row(2.0, 2.05, 2.25) == ["far", "basic", "3", "1.02", "1.12", ""]
+    assert row(1.6, 2.2, 2.2)[3:5] == ["**1.10**", "**0.80**"]
+    assert row(2.0, math.inf)[3:] == ["1.00", "1.00", "1 only simulated"]
 
 
 def test_a_live_sweep_is_held_against_its_simulation(tmp_path):
@@ -228,14 +246,15 @@ def test_a_table_comes_between_its_markers(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name, document", [
-    ("bench-wan", "README.md"),
+    ("bench-wan", "tests/bench/README.md"),
     ("bench-connections", "tests/bench/README.md"),
     ("bench-sets", "tests/bench/README.md"),
     ("bench-put", "tests/bench/README.md"),
     ("bench-via", "tests/bench/README.md"),
     ("bench-crowd", "tests/bench/README.md"),
     ("bench-erasure", "tests/bench/README.md"),
-    ("bench-agree", "lib/README.md"),
+    ("bench-agree", "lib/sim/README.md"),
+    ("fidelity", "tests/sim/README.md"),
     ("bench-sweep", "examples/paper/README.md")])
 def test_a_table_has_its_place_in_a_document(name, document):
     text = (common.ROOT / document).read_text()

@@ -376,15 +376,15 @@ def row(a, size, name, folder):
     first, second, third, *named = (median(x) for x in zip(*runs))
     if name == "far":
         return [[f"warm, {DELAY}: all", f"{first:.1f} s",
-                 f"{first / bound:.2f} of {bound:.1f} s that the nodes' lines "
-                 "allow", ""],
+                 f"{first / bound:.2f} times the {bound:.1f} s that the nodes' "
+                 "lines allow", ""],
                 [f"warm, {DELAY}: one", f"{second:.2f} s",
-                 f"curl through one node {third:.2f} s, "
-                 f"{third / second:.2f} times that", ""]]
+                 f"{third / second:.2f} times as fast as curl through one node "
+                 f"({third:.2f} s)", ""]]
     if name == "lone":
         return [["cold: one", f"{first:.2f} s",
-                 f"from the origin {second:.2f} s, so "
-                 f"{first / second:.3f} of that", f"{third:.2f}"]]
+                 f"{first / second:.3f} times the time from the origin "
+                 f"({second:.2f} s)", f"{third:.2f}"]]
     title = {"two-hops": "", "one-hop": "",
              "killed": ", a node dies",
              "slow": f", a node has {SLOW / 1e6:.0f} Mbit/s",
@@ -392,10 +392,10 @@ def row(a, size, name, folder):
              "lying": ", a node has wrong bytes",
              "other": ", a node has another version"}[name]
     hops = "one hop" if name == "one-hop" else "two hops"
-    says = f"; {named[0]:.0f} clients name it" if title else ""
+    says = f"; {named[0]:.0f} clients name the node" if title else ""
     return [[f"cold, {hops}{title}: all", f"{first:.1f} s",
-             f"{first / bound:.2f} of {bound:.1f} s that the nodes' lines "
-             f"allow{says}", f"{third:.2f}"]]
+             f"{first / bound:.2f} times the {bound:.1f} s that the nodes' "
+             f"lines allow{says}", f"{third:.2f}"]]
 
 
 def main():
@@ -429,7 +429,8 @@ def main():
                 for r in row(a, size, name, Path(folder))]
     text = (f"{a.clients} clients, {a.nodes} nodes, {a.size}, median of "
             f"{a.runs}.\n\n"
-            + table(["mesh and clients", "until the last has it", "",
+            + table(["mesh and clients", "until the last client is complete",
+                     "compared with",
                      "files that the origin sent"], rows)
             + "\n\n" + common.conditions())
     print(text)

@@ -8,8 +8,7 @@ set -eu
 
 LEAST=80
 
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/coverage
 lines=${1-}
 failed=0
@@ -33,7 +32,7 @@ measure()
     binary=$build/tests/fuzz/fuzz_$target
     profile=$build/$target.profdata
     LLVM_PROFILE_FILE=$build/$target.profraw "$binary" \
-        "$here/corpus/$target" >/dev/null 2>&1
+        "$build/tests/fuzz/corpus/$target" >/dev/null 2>&1
     llvm-profdata merge -o "$profile" "$build/$target.profraw"
     # Its columns: regions, functions, lines, branches, each in all, missed, %.
     set -- $(llvm-cov report "$binary" -instr-profile "$profile" "$@" |
@@ -71,7 +70,7 @@ measure s3 lib/store/s3_call.c lib/store/s3_fault.c lib/store/s3_put.c \
     lib/store/s3_task.c lib/store/s3_xml.c
 measure aws_profile lib/publish/aws_profile.c
 measure sums lib/manifest/checksums.c lib/manifest/sums.c
-measure trace cli/trace/json_reader.c cli/trace/profile.c \
+measure trace cli/common/json_reader.c cli/trace/profile.c \
     cli/trace/trace_reader.c
 measure words lib/base/number.c lib/base/url.c lib/engine/options.c \
     lib/base/hosts.c

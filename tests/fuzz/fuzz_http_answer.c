@@ -181,5 +181,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         check_accepted(&a, &r, &j);
     else
         check_refused(&a, &j);
+    xd_http_answer_fini(&a);
     return 0;
 }

@@ -135,6 +135,7 @@ static void begin(struct world *w)
     FUZZ_CHECK(w->sched != NULL);
     w->rules = xd_rules_new(&l, xd_sched_options(w->sched), wanted);
     FUZZ_CHECK(w->rules != NULL);
+    w->rules->sched = w->sched;
 }
 
 /* Actions. */

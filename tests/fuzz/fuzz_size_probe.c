@@ -217,7 +217,7 @@ static void fail(struct meeting *m, unsigned depot)
     if (is_for_good)
         xd_size_probe_failed(m->size_probe, depot);
     else
-        xd_size_probe_retry(m->size_probe, depot, m->now, retry_at);
+        xd_size_probe_retry(m->size_probe, depot, retry_at);
     if (m->states[depot] != ASKED)
         return;
     m->states[depot] = FAILED;

@@ -81,6 +81,19 @@ static void check_result(const struct xd_task *t, enum xd_task_kind kind,
         FUZZ_CHECK(r.n_bytes == 10);
 }
 
+/* Moves the time to when the task has a call again.  Returns false if it does not
+ * wait. */
+static bool wait_for(const struct xd_task *t, int64_t *now)
+{
+    struct xd_task_result r;
+
+    xd_task_result(t, &r);
+    if (r.state != XD_TASK_RUNS || r.ready_at <= *now)
+        return false;
+    *now = r.ready_at;
+    return true;
+}
+
 static void run(struct fuzz_input *in, const struct xd_store *store,
                 const struct xd_url *target)
 {
@@ -93,14 +106,17 @@ static void run(struct fuzz_input *in, const struct xd_store *store,
     struct xd_reply last = {.code = 0};
     struct xd_task *task;
     struct xd_call call;
+    int64_t now = 1;
     unsigned n = 0;
 
     FUZZ_CHECK(xd_task_new(&task, store, &order, NULL) == 0);
-    while (xd_task_next(task, 1, &call)) {
-        FUZZ_CHECK(++n <= MOST_CALLS);
-        check_call(&call, order.kind, target);
-        answer(task, call.id, in, &last);
-    }
+    do {
+        while (xd_task_next(task, now, &call)) {
+            FUZZ_CHECK(++n <= MOST_CALLS);
+            check_call(&call, order.kind, target);
+            answer(task, call.id, in, &last);
+        }
+    } while (wait_for(task, &now));
     check_result(task, order.kind, &last);
     xd_task_free(task);
 }

@@ -11,8 +11,7 @@ set -eu
 
 seconds=${1:-30}
 seed=${2:-1}
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/fuzz
 
 cd "$root"
@@ -26,12 +25,12 @@ mkdir -p "$build/found"
 }
 
 # One target; what it learns is not kept.
-export build here seconds seed
+export build seconds seed
 one='
     new=$(mktemp -d)
     if "$build/tests/fuzz/fuzz_$1" -max_total_time="$seconds" -seed="$seed" \
         -timeout=20 \
-        -artifact_prefix="$build/found/$1-" "$new" "$here/corpus/$1" \
+        -artifact_prefix="$build/found/$1-" "$new" "$build/tests/fuzz/corpus/$1" \
         >"$build/found/$1.log" 2>&1; then
         echo "$1: $(tail -n 1 "$build/found/$1.log")"
         status=0
@@ -42,4 +41,4 @@ one='
     fi
     rm -rf "$new"
     exit $status'
-ls "$here/corpus" | xargs -n 1 -P 3 sh -c "$one" sh
+ls "$build/tests/fuzz/corpus" | xargs -n 1 -P 3 sh -c "$one" sh

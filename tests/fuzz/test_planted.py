@@ -27,7 +27,7 @@ def build(target, folder):
 @pytest.mark.plain
 def test_a_planted_overflow_is_found_from_the_kept_corpus(tmp_path):
     program = build("fuzz_planted", tmp_path / "build")
-    corpus = SOURCE / "tests" / "fuzz" / "corpus" / "http_answer"
+    corpus = program.parent / "corpus" / "http_answer"
     found, new = tmp_path / "found", tmp_path / "new"
     found.mkdir()
     new.mkdir()

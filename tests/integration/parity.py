@@ -92,11 +92,19 @@ def _mapping(stripe, number, url, is_hashed):
             + f"<e:read>{escape(url)}</e:read></e:mapping>")
 
 
+def pieces_of(data, length):
+    """Metadata: the hash of each piece of `length` bytes."""
+    return _value("pieces", f"sha-256 {length}") + "".join(
+        _value(f"piece.{i}", _digest(data[at:at + length]))
+        for i, at in enumerate(range(0, len(data), length)))
+
+
 def exnode(stripes, urls_of, is_hashed=True, name="film.bin", changes=None,
-           hashes_data=False):
+           hashes_data=False, piece_length=0):
     """The text of one; urls_of(stripe, number): where the shard lies.  is_hashed:
     its mappings have hashes; hashes_data: its stripes have those of data.
-    changes: {(stripe, name of a value): another value}."""
+    changes: {(stripe, name of a value): another value}.  piece_length: it has
+    hashes of such pieces."""
     changes = changes or {}
     mappings, coded = [], []
     for s in stripes:
@@ -116,6 +124,8 @@ def exnode(stripes, urls_of, is_hashed=True, name="film.bin", changes=None,
                     *(_meta(f"replica.{r}", _value("read", url))
                       for r, url in enumerate(urls_of(s, i)) if i >= s.k))
               for i, digest in parity.items())))
+    pieces = pieces_of(b"".join(s.data for s in stripes),
+                       piece_length) if piece_length else ""
     return ('<exnode xmlns:e="http://loci.cs.utk.edu/exnode">'
-            + _value("filename", name) + _meta("parity", *coded)
+            + _value("filename", name) + pieces + _meta("parity", *coded)
             + "".join(mappings) + "</exnode>")

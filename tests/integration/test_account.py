@@ -19,11 +19,16 @@ def test_bytes_and_requests_agree_with_the_logs_of_equal_depots(lab):
     # that has none.
     sample = run.report["bytes_compared"]
     assert SIZE // 1000 <= sample <= SIZE // 1000 + 3 * 4096
-    assert run.report["bytes_received"] == SIZE + sample
-    assert run.report["bytes_redundant"] == sample
+    # A depot that is late is not waited for: another is asked for the sample, and
+    # what both send is redundant.
+    redundant = run.report["bytes_redundant"]
+    assert sample <= redundant <= sample + 2 * (SIZE // 1000)
+    assert run.report["bytes_received"] == SIZE + redundant
     for depot, said in zip(depots, run.report["depots"]):
         assert said["host"] == depot.host
-        assert said["bytes"] + said["bytes_redundant"] == depot.bytes_sent()
+        # Requests begin 16 bytes before their range, which are only compared.
+        assert 0 <= depot.bytes_sent() - said["bytes"] - \
+            said["bytes_redundant"] <= 16 * said["requests"]
         assert said["requests"] == len(depot.requests())
         assert said["failures"] == 0
 
@@ -63,7 +68,9 @@ def test_whole_blocks_asks_for_each_block_as_a_whole(lab):
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     asked = [r["range"][len("bytes="):].split("-") for d in depots for r in d.requests()]
-    blocks = [int(a) for a, z in asked if int(z) - int(a) + 1 == block]
+    # All but the first begin 16 bytes earlier, which are only compared.
+    blocks = [int(z) + 1 - block for a, z in asked
+              if int(z) - int(a) + 1 in (block, block + 16)]
     assert len(blocks) > 8  # some of them twice
     assert all(begin % block == 0 for begin in blocks)
     # Besides, only a sample is read, for want of a hash.

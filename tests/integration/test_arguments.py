@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from lab import wait_until
+from test_options import DATA, redirect, serve
 
 SIZE = 400_001
 
@@ -31,6 +32,71 @@ def test_a_single_url_is_a_plain_download(lab):
     run = lab.xdownload(lab.depot().url("f.bin"))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
+
+
+TYPED = {
+    "long query": ("f.bin?" + "q" * 16_000, "/f.bin?" + "q" * 16_000),
+    "backslash": (r"a\b\f.bin", r"/a\b\f.bin"),
+    "backslash in the query": (r"f.bin?a\b", r"/f.bin?a\b"),
+    "query alone": ("?a@b", "/?a@b"),
+    "blank": ("a b.bin", "/a%20b.bin"),
+}
+
+
+# Blanks may separate the URLs of a text, and a URL without a name needs one in a list.
+MEANS_SOMETHING_ELSE = [("text", "blank"), ("list", "query alone")]
+
+
+@pytest.mark.parametrize("how, typed, asked", [
+    pytest.param(how, *TYPED[name], id=f"{name}-{how}")
+    for name in TYPED for how in ("typed", "twice", "list", "text")
+    if (how, name) not in MEANS_SOMETHING_ELSE])
+def test_url_is_asked_for_as_curl_does(lab, how, typed, asked):
+    paths = []
+    depot = lab.odd(lambda head: (paths.append(head.split(" ")[1]),
+                                  serve(head))[1])
+    url = f"http://{depot.host}{'' if typed[0] == '?' else '/'}{typed}"
+    args = {"typed": lambda: [url], "twice": lambda: [url, url],
+            "list": lambda: ["-i", lab.write("l.txt", f"{url}\n out=f.bin\n")],
+            "text": lambda: [lab.write("urls.txt", url + "\n")]}[how]()
+    run = lab.xdownload(*args, *([] if how == "list" else ["-o", "f.bin"]))
+    assert run.rc == 0, run.err
+    assert set(paths) == {asked}
+    assert lab.read("f.bin") == DATA
+
+
+@pytest.mark.parametrize("host", [
+    "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "[::ffff:127.0.0.1]"])
+def test_host_of_a_url_may_be_any_address_that_curl_reads(lab, host):
+    depot = lab.odd(serve)
+    port = depot.host.split(":")[1]
+    run = lab.xdownload("-u", "me:pw", f"http://{host}:0{port}/f.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == DATA
+    assert all("Authorization: Basic" in head for head in depot.heads)
+
+
+@pytest.mark.parametrize("location", [
+    r"/d\e/f.bin", r"\d\f.bin", "/f.bin?" + "q" * 16_000])
+def test_redirect_leads_where_curl_goes(lab, location):
+    depot = lab.odd(lambda head: serve(head) if "GET /r " not in head
+                    else redirect(location))
+    run = lab.xdownload(depot.url("r"), "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == DATA
+
+
+@pytest.mark.parametrize("url, why", [
+    ("http://1.2.3.4.5/f", "is not valid"), ("http://h:70000/f", "a port as"),
+    ("http://::1/f", "IPv6 address in brackets"),
+    ("http://h/\x01f", "contains a control character"),
+    ("http://h/" + "x" * 70_000, "is longer than 65535 bytes"),
+    ("http://me:p@w@h/f", "@ in a name or password as %40")])
+def test_invalid_url_is_refused_with_reason(lab, url, why):
+    run = lab.xdownload(url, "-o", "f.bin")
+    assert run.rc == 1
+    assert ": the URL " in run.err and why in run.err
+    assert "manifest" not in run.err
 
 
 def test_several_urls_are_copies_of_one_file(lab):
@@ -369,7 +435,7 @@ def test_set_sets_any_option(lab):
 @pytest.mark.parametrize("setting, says", [
     ("retry", "NAME=VALUE"), ("=3", "NAME=VALUE"), ("", "NAME=VALUE"),
     ("no-such=3", "no-such"), ("retry=", "retry"), ("force=maybe", "maybe"),
-    ("x" * 5000 + "=1", "NAME=VALUE"),
+    ("x" * 5000 + "=1", "there is no option"),
 ])
 def test_a_setting_that_is_none_is_2(lab, setting, says):
     run = lab.xdownload("--set", setting, "m", report=False)

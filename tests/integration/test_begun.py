@@ -134,11 +134,15 @@ def test_a_server_that_refuses_a_part_is_asked_for_the_whole(lab, status):
     assert run.rc == 0 and lab.read(NAME) == data, run.err
 
 
-def test_a_server_without_ranges_is_asked_as_before(lab):
-    data = lab.file(NAME, 3_000_000)
+@pytest.mark.parametrize("output", [NAME, "-"], ids=["file", "pipe"])
+@pytest.mark.parametrize("size", [70_000, MEBIBYTE, 3_000_000])
+def test_a_file_of_a_server_without_ranges_is_one_request(lab, size, output):
+    data = lab.file(NAME, size)
     depot = lab.depot(ranges=False)
-    run = lab.xdownload(depot.url(NAME))
-    assert run.rc == 0 and lab.read(NAME) == data, run.err
+    run = lab.xdownload(depot.url(NAME), "-o", output)
+    assert run.rc == 0, run.err
+    assert (lab.read(NAME) if output == NAME else run.out) == data
+    assert ranges(depot) == ["bytes=0-1048575"]
 
 
 def test_an_empty_file_is_one(lab):

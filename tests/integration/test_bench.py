@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -266,6 +267,18 @@ def test_csv_and_json_are_not_mixed(lab, scenario):
     assert lab.read("r.csv") == before
 
 
+def test_results_that_another_bench_writes_are_refused(lab, scenario):
+    command = ["--virtual", scenario, "--size", "1m", "-o", "r.csv"]
+    bench(lab, *command, "--repeat", "2")
+    first = lab.start("bench", *command, "--repeat", "3000", report=False)
+    written = len(lab.read("r.csv"))
+    wait_until(lambda: len(lab.read("r.csv")) > written, "a run is added")
+    run = bench(lab, *command, "--repeat", "2", rc=5)
+    assert "r.csv is being written by another xdownload bench" in run.err
+    first.popen.terminate()
+    first.wait()
+
+
 def test_a_folder_that_is_not_there_is_status_5(lab, scenario):
     run = bench(lab, "--virtual", scenario, *SMALL, "-o", "no/r.csv", rc=5)
     assert "no/r.csv cannot be written: No such file" in run.err
@@ -299,22 +312,22 @@ def test_a_folder_that_cannot_be_written_is_status_5(lab, scenario, where,
 @pytest.mark.parametrize("options, words", [
     (["-a", "basic", "-P", "3"], "--progress-number is used by none"),
     (["-a", "adaptive,basic", "-R", "2"], "--redundancy is used by none"),
-    (["-a", ""], "invalid algorithm '': use adaptive"),
-    (["-a", "basic,,progress"], "invalid algorithm '': use adaptive"),
+    (["-a", ""], "invalid --algorithm '': use adaptive"),
+    (["-a", "basic,,progress"], "invalid --algorithm '': use adaptive"),
     (["-a", "basic,basic"], "basic is given twice"),
-    (["-b", "1m,5q"], "invalid block-size '5q': use 4k to 1g, such as 2m"),
+    (["-b", "1m,5q"], "invalid --block-size '5q': use 4k to 1g, such as 2m"),
     (["--depots", "E4"], "'E4' is no choice of 3 depots"),
     (["--depots", "E3-E1"], "'E3-E1' is no choice"),
     (["--depots", "0+1"], "'0+1' is no choice"),
-    (["--depots", ""], "--depots needs a name"),
+    (["--depots", ""], "--depots needs a value"),
     (["--repeat", "0"], "--repeat takes a number from 1"),
-    (["--rate", "5"], "invalid rate '5': use a number and a unit"),
+    (["--rate", "5"], "invalid --rate '5': use a number and a unit"),
     (["--rate", "1MB/s,2MB/s,3MB/s,4MB/s"], "at most 3 rates"),
     (["--stalls"], "--stalls needs --rate"),
     (["--prebuffer", "2s"], "--prebuffer needs --rate"),
-    (["--size", "0"], "invalid size '0': use a number"),
-    (["--byte-budget", "many"], "invalid byte-budget 'many'"),
-    (["--time-budget", "soon"], "invalid time-budget 'soon'"),
+    (["--size", "0"], "invalid --size '0': use a number"),
+    (["--byte-budget", "many"], "invalid --byte-budget 'many'"),
+    (["--time-budget", "soon"], "invalid --time-budget 'soon'"),
     (["manifest.xnd"], "--virtual needs no manifest"),
     (["--byte-budget", "1g"], "--byte-budget is for downloads"),
 ])
@@ -328,7 +341,7 @@ def test_a_sweep_that_makes_no_sense_is_refused(lab, scenario, options, words):
     ([], "bench needs a manifest", 2),
     (["--virtual", "nosuchnet"], "no scenario is called nosuchnet", 5),
     (["--virtual", "./nosuchnet"], "cannot be read: No such file", 5),
-    (["--virtual", ""], "--virtual needs a scenario", 2),
+    (["--virtual", ""], "--virtual needs a value", 2),
     (["--size", "1m", "x.xnd"], "--size is for --virtual", 2),
 ])
 def test_what_is_to_be_measured_must_be_there(lab, args, words, rc):
@@ -642,7 +655,10 @@ def test_failed_runs_are_told_and_not_averaged(lab):
 @pytest.mark.parametrize("how", [["--summarize"], ["--plot", "figures"]])
 @pytest.mark.parametrize("text, words", [
     (None, "cannot be read: No such file"), (b"", "holds no results"),
-    (b"x\n", "holds no results of this version")])
+    (b"x\n", "holds no results of this version"),
+    (b"format,kind\n1,virtual\n", "holds no results of this version"),
+    (b'{"format":1,"kind":[]}\n', "holds no results of this version"),
+    (b'{"format":' + b"[" * 100_000 + b"\n", "holds no results of this version")])
 def test_results_that_are_none_are_status_5(lab, how, text, words):
     if text is not None:
         lab.path("r.csv").write_bytes(text)
@@ -699,10 +715,23 @@ def test_no_text_of_a_file_is_a_command(lab, scenario, gnuplot, column, name):
                 if p.parent != lab.path("figures")]
 
 
-def test_without_gnuplot_it_is_named(lab, results):
-    lab.environment["PATH"] = str(lab.folder)
-    run = bench(lab, "--plot", "figures", results, rc=5)
-    assert "gnuplot is needed" in run.err
+def test_without_gnuplot_or_python_it_is_named(lab, results):
+    lab.path("programs").mkdir()
+    lab.environment["PATH"] = str(lab.path("programs"))
+    assert "python3 is needed" in bench(lab, "--plot", "figures", results,
+                                        rc=5).err
+    lab.path("programs/python3").symlink_to(sys.executable)
+    assert "gnuplot is needed" in bench(lab, "--plot", "figures", results,
+                                        rc=5).err
+
+
+def test_figures_of_json_are_those_of_csv(lab, scenario, gnuplot):
+    for name, form in (("r.csv", []), ("r.json", ["--json"])):
+        bench(lab, "--virtual", scenario, *SMALL, "--depots", "chain", *form,
+              "-o", name)
+        bench(lab, "--plot", name + ".d", name)
+    svg = lab.path("r.csv.d") / "net.scn-bandwidth.svg"
+    assert svg.read_bytes() == lab.read(f"r.json.d/{svg.name}")
 
 
 def test_figures_need_a_folder_that_can_be_written(lab, results, gnuplot):

@@ -630,10 +630,10 @@ def test_files_of_a_manifest_are_checked_one_by_one(lab):
 @pytest.mark.parametrize("words, said", [
     (["check"], "no manifest and no URL is given"),
     (["check", "m", "m"], "check takes one manifest, not 2"),
-    (["check", "--repair", "m"], "it is used by verify"),
-    (["check", "-o", "x", "m"], "means nothing to check"),
+    (["check", "--repair", "m"], "works only with verify"),
+    (["check", "-o", "x", "m"], "--output works only with"),
     (["check", "--ful", "--jsn", "m"], "did you mean --json?"),
-    (["show", "--full", "m"], "it is used by check"),
+    (["show", "--full", "m"], "works only with check"),
     (["chekc", "m"], "did you mean 'xdownload check'?"),
     (["-q", "check", "m"], "check has to be the first word"),
 ])

@@ -99,7 +99,9 @@ def test_a_range_is_all_that_is_fetched(lab, text, first, last):
                         lab.exnode("f.bin", depots))
     assert run.rc == 0, run.err
     assert lab.read("part") == data[first:last + 1]
-    assert sum(d.bytes_sent() for d in depots) == last + 1 - first
+    more = sum(d.bytes_sent() for d in depots) - (last + 1 - first)
+    # A request may begin 16 bytes earlier, to compare them.
+    assert 0 <= more <= 16 * sum(len(d.requests()) for d in depots)
 
 
 def test_a_range_of_a_file_of_unknown_size(lab):
@@ -173,7 +175,10 @@ def largest_nameless(pid):
         is_nameless = stat.S_ISREG(at.st_mode) and at.st_nlink == 0
         return at.st_size if is_nameless else 0
 
-    return max(map(size, Path(f"/proc/{pid}/fd").iterdir()), default=0)
+    try:
+        return max(map(size, Path(f"/proc/{pid}/fd").iterdir()), default=0)
+    except OSError:  # it has ended
+        return 0
 
 
 def test_the_spool_of_a_pipe_is_no_longer_than_the_lookahead(lab):
@@ -262,8 +267,11 @@ def test_verbose_has_a_line_for_each_request(lab):
         lines = re.findall(rf"(?m)^{depot.host}\s+(\d+)\s+(\d+)\s", run.err)
         asked = [re.match(r"bytes=(\d+)-(\d+)", r["range"]).groups()
                  for r in depot.requests()]
-        assert sorted((int(a), int(n)) for a, n in lines) == sorted(
-            (int(a), int(b) - int(a) + 1) for a, b in asked)
+        said = sorted((int(a), int(a) + int(n) - 1) for a, n in lines)
+        asked = sorted((int(a), int(b)) for a, b in asked)
+        assert [b for _, b in said] == [b for _, b in asked]
+        # It may begin 16 bytes earlier, to compare them.
+        assert all(a - b in (0, 16) for (a, _), (b, _) in zip(said, asked))
 
 
 def test_the_display_on_a_terminal_is_redrawn_in_place(lab):
@@ -347,17 +355,17 @@ def test_wrong_usage_is_2(lab, args):
 
 
 @pytest.mark.parametrize("args, takers", [
-    (["--json", "m"], "show, play, bench, check, drop, renew and via"),
+    (["--json", "m"], "show, play, drop, renew, check, via and bench"),
     (["--repair", "m"], "verify"),
     (["show", "--limit-rate", "1m", "m"],
-     "get, verify, play, serve, bench, make, check, put and add"),
+     "get, verify, play, serve, make, put, add, check and bench"),
     (["verify", "--report", "r", "m", "f"], "get, put and add"),
 ])
 def test_an_option_of_another_subcommand_names_those_that_take_it(lab, args,
                                                                   takers):
     run = lab.xdownload(*args, report=False)
     assert run.rc == 2
-    assert f"is used by {takers}\n" in run.err
+    assert f"works only with {takers}\n" in run.err
 
 
 @pytest.mark.parametrize("url", ["sftp://a.example/f", "file:///f",
@@ -459,7 +467,9 @@ def test_a_refused_start_leaves_nothing_behind(lab):
     there = lab.metalink_of([("d/f.bin", [lab.dead()], 1 << 60)])
     before = os.listdir(lab.work)
     run = lab.xdownload(there)
-    assert run.rc == 5 and "too many for its disk" in run.err
+    assert run.rc == 5 and re.search(
+        r"d/f.bin.part needs 1 EiB, but only .* free on its disk: free some "
+        r"space or use --directory", run.err)
     assert os.listdir(lab.work) == before
 
 

@@ -62,9 +62,10 @@ class Shell:
 
     def line_after(self, typed, key):
         self.type(typed + key + "\x18d")
-        line = self.until(r"(?s)<<(.*?)>>")[1]
+        shown = self.until(r"(?s)^(.*?)<<(.*?)>>")
         self.type("\x15")  # nothing of it stays
-        return line
+        self.shown = shown[1]  # until then, all the line again at last
+        return shown[2]
 
     def close(self):
         self.shell.kill()
@@ -127,6 +128,37 @@ def offered(*words):
 def test_a_word_is_completed(shell, typed, completed):
     assert shell.line_after(f"xdownload {typed}", "\t") == \
         f"xdownload {completed}"
+    # A message would stand between what was typed and what was completed.
+    assert shell.shown.rstrip().endswith(f"xdownload {completed}".rstrip())
+
+
+@pytest.mark.parametrize("options", ["", "set -u;", "set -e;", "shopt -s nullglob;",
+                                     "shopt -s failglob;", "set -f;"])
+@pytest.mark.parametrize("typed", [
+    [""], ["--algo"], ["fed"], ["show", ""], ["--algorithm", "=", "agg"],
+    ["--algorithm", "="], ["="], ["=", "x"], ["--set", "algorithm", "=", "ba"],
+    ["--set", "algorithm", "="], ["-o", ""], ["--js"], ["*"], ["--nothing", ""]])
+def test_bash_prints_nothing_while_it_completes(folder, typed, options):
+    script = f"""{options} compopt() {{ :; }}
+source {SCRIPTS}/xdownload.bash
+COMP_WORDS=(xdownload "$@") COMP_CWORD=$#
+_xdownload {COMMAND} "${{@: -1}}" xdownload"""
+    run = subprocess.run(["bash", "--norc", "-c", script, "bash", *typed], text=True,
+                         cwd=folder, capture_output=True, timeout=PATIENCE_S)
+    assert run.stderr == run.stdout == ""
+
+
+def test_fish_prints_nothing_but_candidates(folder):
+    if not shutil.which("fish"):
+        pytest.skip("fish is not installed")
+    for typed in "", "--algo", "fed", "show ", "--algorithm=agg", "=":
+        run = subprocess.run(
+            ["fish", "--no-config", "-c", f"source {SCRIPTS}/xdownload.fish; "
+             "complete -C $argv", f"xdownload {typed}"], text=True, cwd=folder,
+            env=os.environ | {"PATH": f"{COMMAND.parent}:{os.environ['PATH']}",
+                              "HOME": str(folder)},
+            capture_output=True, timeout=PATIENCE_S)
+        assert run.stderr == "", typed
 
 
 def test_bash_offers_what_the_command_does(folder):

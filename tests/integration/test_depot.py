@@ -166,6 +166,24 @@ def test_a_range_of_a_file_that_has_changed_is_the_whole(lab, depot, folder):
     assert answer.headers["ETag"] != tag
 
 
+def test_range_of_a_version_whose_time_was_set_back_is_the_whole(depot, folder):
+    file = folder / "d.iso"
+    was = file.stat()
+    ask = {"Range": "bytes=0-4",
+           "If_Range": depot.ask("/d.iso", method="HEAD")[0].headers["ETag"]}
+
+    def overwrite():
+        with file.open("r+b") as f:
+            f.write(b"other")
+        os.utime(file, ns=(was.st_atime_ns, was.st_mtime_ns))
+        return file.stat().st_ctime_ns != was.st_ctime_ns
+
+    wait_until(overwrite, "the clock of the disk moves on")
+    assert file.stat().st_mtime_ns == was.st_mtime_ns
+    answer, body = depot.ask("/d.iso", **ask)
+    assert answer.status == 200 and body == file.read_bytes()
+
+
 def test_the_type_is_that_of_the_name_that_is_asked_for(lab, folder):
     os.symlink("sub/small.txt", folder / "page.mp4")
     depot = serve(lab)
@@ -272,6 +290,15 @@ def test_a_foreign_host_is_refused(depot, host):
 
 def test_a_foreign_origin_is_refused(depot):
     assert depot.ask("/d.iso", Origin="http://evil.example")[0].status == 403
+
+
+@pytest.mark.parametrize("site, status", [
+    ("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)])
+def test_a_page_of_another_site_is_refused_without_an_origin_too(depot, site,
+                                                                 status):
+    answer, _ = depot.ask("/d.iso", Sec_Fetch_Site=site)
+    assert answer.status == status
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
 def test_without_the_token_nothing_is_found(lab, folder):

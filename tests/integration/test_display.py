@@ -165,6 +165,17 @@ def test_there_is_a_line_for_the_whole_and_one_for_each_depot(
         shown.screen.lines()), shown.picture()
 
 
+def test_depot_that_had_not_answered_at_the_end_is_named(lab):
+    data = lab.file("f.bin", SIZE)
+    mute = lab.silent()
+    run = lab.xdownload(lab.metalink("f.bin", [mute, lab.depot()]))
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    row = re.search(re.escape(mute.host) + r" .* (\d+) +0\n(.*)\n", run.err)
+    assert row and int(row[1]) > 0, run.err
+    assert row[2] == "  had not answered"
+
+
 def test_twenty_columns_have_room_for_the_least(lab, terminal):
     (slow, quick), manifest = two(lab)
     shown = terminal(20, 24, manifest, "-b", "16k")
@@ -346,7 +357,8 @@ def test_an_interruption_leaves_the_screen_in_order(lab, terminal):
     either = "|".join(ended(d.host) for d in (slow, quick))  # so soon
     assert match_all(
         [*history(), "depot .*", either, either,
-         rf"xdownload: interrupted at \d+ %, .*; f\.bin\.part stays"],
+         r"xdownload: interrupted at \d+ %, .*; f\.bin\.part stays: "
+         "run the same command again to continue"],
         shown.screen.lines()), shown.picture()
 
 

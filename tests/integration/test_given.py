@@ -128,7 +128,9 @@ def test_a_pipe_goes_on_without_a_depot_whose_file_changed(
                    "the first bytes of the output")
         bad.gate.is_open = True
         run = process.wait()
-    assert "has changed" in run.err
+    # Wrong first bytes may differ from the other depot's before the file changes.
+    assert "has changed" in run.err or (
+        not first_is_right and "differ within bytes" in run.err)
     assert run.rc == (0 if first_is_right else 4)
     assert (run.out == data) == first_is_right
     assert first_is_right or 0 < len(run.out) < SIZE

@@ -3,10 +3,13 @@
 import hashlib
 import os
 import signal
+import threading
+import time
 
 import pytest
 
 from lab import bytes_of, wait_until
+from odd_answers import serve
 
 SIZE = 300_001
 
@@ -42,6 +45,40 @@ def test_each_line_is_a_file_and_its_urls_are_copies(lab):
         ("in/a.iso", None), ("in/images/old/disk.iso", "sha-256"),
         (None, None), ("in/set/p/x", None)]
     assert lab.path("l.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("size", [SIZE, 3_000_000])
+def test_a_url_without_a_name_gets_that_of_the_list(lab, n, size):
+    data = bytes_of(size)
+    depot = lab.odd(lambda head: serve(head, data))
+    lab.write("l.txt", "".join(
+        f"{depot.url('')}?id={i}\n  out={i}.bin\n  dir=d\n" for i in range(n)))
+    run = lab.xdownload("-i", "l.txt")
+    assert run.rc == 0, run.err
+    for i in range(n):
+        assert lab.read(f"d/{i}.bin") == data
+
+
+def test_small_files_of_a_slow_server_use_every_connection(lab):
+    running, most, lock = 0, 0, threading.Lock()
+
+    def answer(head):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.05)
+        with lock:
+            running -= 1
+        return serve(head, b"x" * 600)
+    depot = lab.odd(answer)
+    lines = "".join(depot.url(f"{i}.bin") + "\n" for i in range(60))
+    run = lab.xdownload("-i", lab.write("l.txt", lines))
+    assert run.rc == 0, run.err
+    assert lab.read("59.bin") == b"x" * 600
+    assert len(depot.heads) == 60
+    assert most >= 5
 
 
 def test_it_goes_on_after_a_failure_whose_status_stays(lab):
@@ -101,13 +138,13 @@ def test_a_list_comes_through_standard_input(lab):
     (["-i", "l.txt", "-i", "l.txt"], "--input-file is given twice"),
     (["-i", "l.txt", "-o", "x"], "out=NAME in an indented line"),
     (["-i", "l.txt", "-o", "-"], "out=NAME in an indented line"),
-    (["-i", "l.txt", "--file", "x"], "--file chooses a file of a manifest"),
+    (["-i", "l.txt", "--file", "x"], "use either --input-file or --file"),
     (["-i", "l.txt", "--checksum", "md5=" + "0" * 32],
      "is of one file, and l.txt lists 2"),
     (["-i", "-", "--checksum", "-"], "read once, and is given 2 times"),
     (["-", "--checksum", "-"], "read once, and is given 2 times"),
     (["-", "-"], "read once, and is given 2 times"),
-    (["show", "-i", "l.txt"], "--input-file means nothing to show"),
+    (["show", "-i", "l.txt"], "--input-file works only with"),
     (["-i"], "--input-file needs a value: --input-file FILE"),
 ])
 def test_what_does_not_go_with_a_list_is_usage(lab, words, said):

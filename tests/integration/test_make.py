@@ -359,7 +359,7 @@ URL = "http://127.0.0.1:1/f"
     ([], "make needs the URLs of the copies"),
     (["-o", "m.xnd"], "make needs the URLs of the copies"),
     (["mine", "-o", "m.xnd"], "make needs the URLs of the copies"),
-    ([URL], "make needs --output FILE"),
+    ([URL], "make needs --output: "),
     ([URL, "-o", "m.txt"], "m.txt: give a name that ends in .xnd or .meta4"),
     ([URL, "-o", "-"], "--format exnode or metalink"),
     ([URL, "-o", "m.xnd", "--format", "zip"], "--format takes metalink or"),
@@ -370,11 +370,11 @@ URL = "http://127.0.0.1:1/f"
      "mine is the file itself"),
     (["-", URL, "-o", "m.xnd"], "cannot be standard input"),
     (["--offline", URL, "-o", "m.xnd"], "--offline needs the file"),
-    (["--piece-size", "1k", URL, "-o", "m.xnd"], "--piece-size takes 16k to"),
-    (["--piece-size", "2g", URL, "-o", "m.xnd"], "--piece-size takes 16k to"),
-    (["--piece-size", "many", URL, "-o", "m.xnd"], "invalid piece-size 'many'"),
+    (["--piece-size", "1k", URL, "-o", "m.xnd"], "use 16k to 1g"),
+    (["--piece-size", "2g", URL, "-o", "m.xnd"], "use 16k to 1g"),
+    (["--piece-size", "many", URL, "-o", "m.xnd"], "invalid --piece-size 'many'"),
     (["--piecesize", "1m", URL, "-o", "m.xnd"], "did you mean --piece-size?"),
-    (["--full", URL, "-o", "m.xnd"], "it is used by check"),
+    (["--full", URL, "-o", "m.xnd"], "works only with check"),
     (["s3://bucket/key", URL, "-o", "m.xnd"], "only URLs with http"),
     (["mine", "s3://bucket/key", "-o", "m.xnd"], "only URLs with http"),
 ])
@@ -399,3 +399,18 @@ def test_secrets_do_not_go_into_a_manifest(lab, url, said):
 def test_a_file_that_is_not_there_is_named(lab):
     run = make(lab, "none", URL, "-o", "m.xnd", rc=5)
     assert "none" in run.err
+
+
+def test_a_file_that_is_replaced_leaves_its_mode(lab):
+    """It may be one that nobody else is to read."""
+    depot = lab.depot()
+    lab.file("f.bin", SIZE)
+    commands = {"m.xnd": ["make", depot.url("f.bin"), "-o", "m.xnd"],
+                "f.bin": [depot.url("f.bin")]}
+    for name, words in commands.items():
+        lab.path(name).touch()
+        lab.path(name).chmod(0o600)
+        run = lab.xdownload(*words, "--force", report=False)
+        assert run.rc == 0, run.err
+        assert lab.path(name).stat().st_size > 0
+        assert lab.path(name).stat().st_mode & 0o777 == 0o600, name

@@ -305,7 +305,7 @@ def test_what_a_format_cannot_say_is_an_error_and_leaves_no_file(
 
 @pytest.mark.parametrize("args, words", [
     (["--format", "metalink3"], "--format takes metalink or exnode, not"),
-    (["--format", "exnode", "--json"], "--format and --json exclude"),
+    (["--format", "exnode", "--json"], "use either --format or --json"),
     (["-o", "out"], "--output needs --format"),
     (["--file", "no.such"], "describes no file no.such, but film.mkv"),
 ])

@@ -116,14 +116,14 @@ def mirrorbrain(mirrors):
 
 
 @server
-def test_mirrorbits_gives_no_digest_so_that_its_mirrors_are_not_used(
+def test_mirrorbits_gives_no_digest_and_its_mirrors_are_compared(
         lab, fields, server):
     data = lab.file(NAME, SIZE)
     mirrors = lab.depots(3)
     typed = start(fields, server, mirrorbits(mirrors[1:]),
                   to=mirrors[0].url(NAME))
     run = complete(lab, typed, data)
-    assert hosts(run) == {typed.host}
+    assert hosts(run) == {typed.host, *(m.host for m in mirrors[1:])}
     assert run.report["verified"] is None
 
 

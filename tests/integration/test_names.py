@@ -27,6 +27,7 @@ class NameServer:
     def __init__(self, address, addresses=None, silent=False):
         self.addresses, self.silent = addresses or {}, silent
         self.asked = []
+        self.questions = set()  # one that is sent again is the same
         self.socket = socket.socket(type=socket.SOCK_DGRAM)
         try:
             self.socket.bind((address, 53))
@@ -43,18 +44,20 @@ class NameServer:
                 return
             if not question:
                 return
-            answer = self._answer(question)
+            answer = self._answer(question, (client, question) in self.questions)
+            self.questions.add((client, question))
             if not self.silent:
                 self.socket.sendto(answer, client)
 
-    def _answer(self, question):
+    def _answer(self, question, is_repeated):
         labels, at = [], 12
         while question[at]:
             labels.append(question[at + 1:at + 1 + question[at]].decode())
             at += 1 + question[at]
         kind, = struct.unpack("!H", question[at + 1:at + 3])
         name = ".".join(labels)
-        self.asked.append(name)
+        if not is_repeated:
+            self.asked.append(name)
         known = self.addresses.get(name, []) if kind == 1 else []
         head = struct.pack("!2sHHHHH", question[:2], 0x8180, 1, len(known), 0, 0)
         return head + question[12:at + 5] + b"".join(

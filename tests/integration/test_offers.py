@@ -103,6 +103,38 @@ def test_no_metalink_ignores_what_the_server_names(lab, host):
     assert "want-" not in "".join(typed.heads).lower()
 
 
+def test_mirrors_without_a_digest_are_compared_and_join(lab, host):
+    data = lab.file(NAME, SIZE)
+    mirrors = lab.depots(3)
+    other = host(bytes(SIZE))
+    typed = host(data, duplicates(*mirrors, other))
+    run = lab.xdownload("--limit-rate", SIZE, typed.url(NAME))
+    assert run.rc == 0, run.err
+    assert lab.read(NAME) == data
+    assert hosts(run) == {typed.host, *(m.host for m in mirrors)}
+    assert sum(bytes_of(run, m) for m in mirrors) > 0
+    assert run.report["verified"] is None
+    assert f"{other.url(NAME)}: its bytes differ from those of the URL that " \
+        "names it" in run.err
+
+
+def test_caches_that_a_director_names_with_its_redirect_join(lab, host):
+    data = lab.file(NAME, SIZE)
+    caches = lab.depots(3)
+    director = host(data, redirect=caches[0].url(NAME))
+    director.lines = [
+        "Link: " + ", ".join(f'<{c.url(NAME)}>; rel="duplicate"; pri={i + 1}; '
+                             "depth=3" for i, c in enumerate(caches))]
+    run = lab.xdownload("--limit-rate", SIZE, director.url("ns/film.bin"))
+    assert run.rc == 0, run.err
+    assert lab.read(NAME) == data
+    assert {c.host for c in caches[1:]} <= hosts(run)
+    assert sum(bytes_of(run, c) for c in caches[1:]) > 0
+    run = lab.xdownload("--no-metalink", "--force", director.url(NAME))
+    assert run.rc == 0, run.err
+    assert hosts(run) == {director.host}
+
+
 @pytest.mark.parametrize("digest", [
     None,
     lambda data: f"Digest: MD5={b64(data, 'md5')},SHA={b64(data, 'sha1')}",
@@ -110,15 +142,16 @@ def test_no_metalink_ignores_what_the_server_names(lab, host):
     lambda data: f"Digest: SHA-256={b64(data)[:-3]}",
     lambda data: f"Repr-Digest: sha-256=:{b64(data)}:, sha-256=:{b64(b'x')}:",
 ], ids=["none", "weak", "of-the-content", "cut", "two-values"])
-def test_mirrors_count_only_with_a_strong_digest(lab, host, digest):
+def test_mirrors_without_a_strong_digest_count_if_samples_agree(lab, host,
+                                                                digest):
     data = lab.file(NAME, SIZE)
-    mirror = lab.depot()
-    typed = host(data, duplicates(mirror))
+    good, bad = lab.depot(), host(bytes(SIZE + 1))
+    typed = host(data, duplicates(good, bad))
     if digest:
         typed.lines.append(digest(data))
     run = lab.xdownload(typed.url(NAME))
     assert run.rc == 0 and lab.read(NAME) == data, run.err
-    assert hosts(run) == {typed.host}
+    assert typed.host in hosts(run) and bad.host not in hosts(run)
     assert run.report["verified"] is None
 
 

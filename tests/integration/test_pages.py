@@ -28,7 +28,8 @@ RANGES = pytest.mark.parametrize("ranges", [True, False],
 
 
 @RANGES
-@pytest.mark.parametrize("name", ["fedora.meta4", "d.ISO", "x.tar.gz", "a.mkv"])
+@pytest.mark.parametrize("name", ["fedora.meta4", "d.ISO", "x.tar.gz", "a.mkv",
+                                  "m.safetensors", "t.csv", "t.json"])
 def test_a_page_is_not_taken_for_the_file_that_a_url_names(lab, name, ranges):
     depot = page(lab, name, ranges=ranges)
     run = lab.xdownload(depot.url(name))
@@ -36,6 +37,20 @@ def test_a_page_is_not_taken_for_the_file_that_a_url_names(lab, name, ranges):
     assert os.listdir(lab.work) == []
     run = lab.xdownload("--accept-html", depot.url(name))
     assert run.rc == 0 and lab.read(name) == PAGE
+
+
+@RANGES
+@pytest.mark.parametrize("how", ["typed", "metalink"])
+def test_page_is_not_saved_under_the_name_of_a_model(lab, how, ranges):
+    """The URL has no extension, but the file is to have one."""
+    depot = page(lab, "get", ranges=ranges)
+    args = ["-o", "m.gguf", depot.url("get")] if how == "typed" else [
+        metalink(lab, depot.url("get"))]
+    run = lab.xdownload(*args)
+    assert run.rc == 1 and f"{depot.url('get')}: {SAID}" in run.err
+    assert not set(os.listdir(lab.work)) & {"m.gguf", "f.iso"}
+    run = lab.xdownload("--accept-html", *args)
+    assert run.rc == 0, run.err
 
 
 def test_what_is_a_page_or_no_page_is_fetched(lab):

@@ -255,7 +255,7 @@ def test_parity_of_other_data_is_not_used(lab, data, stripes):
     run = lab.xdownload(write(lab, mixed, depots), "-o", "out", "--patience",
                         "1")
     assert run.rc == 1, run
-    assert "stripe 1: its parity is not that of its data: shard 0" in run.err
+    assert "stripe 1: its parity does not match its data: shard 0" in run.err
     # All else is kept.
     depots = depots_of(lab, stripes)
     run = lab.xdownload(write(lab, stripes, depots), "-o", "out")

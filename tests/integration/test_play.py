@@ -72,7 +72,7 @@ def test_a_rate_needs_its_unit(lab, rate):
     run = lab.xdownload("play", "--simulate", "--rate", rate, "f.xnd",
                         report=False)
     assert run.rc == 2
-    assert f"invalid rate '{rate}': use a number and a unit" in run.err
+    assert f"invalid --rate '{rate}': use a number and a unit" in run.err
 
 
 @pytest.mark.parametrize("words", [

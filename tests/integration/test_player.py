@@ -190,13 +190,14 @@ def test_what_the_player_did_not_read_is_kept_too(lab):
 
 
 @pytest.mark.parametrize("words, why", [
-    (["--simulate", "--rate", "2MB/s", "--player", "vlc"], "starts no player"),
+    (["--simulate", "--rate", "2MB/s", "--player", "vlc"],
+     "use either --simulate or --player"),
     (["--simulate", "--rate", "2MB/s", "f.xnd", "--", "-x"],
      "starts no player"),
-    (["--range", "0-5"], "--range is for play --simulate"),
-    (["--prebuffer", "0s"], "--prebuffer is for play --simulate"),
-    (["--fs"], "unknown option --fs; options of the player stand behind --"),
-    (["--player", ""], "--player needs a name"), (["--", "f.xnd"], "given")])
+    (["--range", "0-5"], "--range needs --simulate"),
+    (["--prebuffer", "0s"], "--prebuffer needs --simulate"),
+    (["--fs"], "unknown option --fs; options of the player go after --"),
+    (["--player", ""], "--player needs a value"), (["--", "f.xnd"], "given")])
 def test_what_does_not_go_together_is_refused(lab, words, why):
     if "--" not in words:
         words = [*words, "f.xnd"]

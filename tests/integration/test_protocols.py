@@ -12,6 +12,7 @@ import threading
 import pytest
 
 from lab import PATIENCE, Depot, asked_range, bytes_of, listening_socket
+from served import Served
 
 SIZE = 2_000_003
 
@@ -291,9 +292,10 @@ def test_a_reset_under_tls_is_no_signal_to_the_host(lab, moment):
 class FtpDepot(Depot):
     """pyftpdlib with the files of `folder`; `said` has what clients said."""
 
-    def __init__(self, folder, refuse=(), mute=()):
+    def __init__(self, folder, refuse=(), mute=(), rounds=1):
         """refuse: {command: reply} that it answers in place of its own
         mute: codes of the replies that it never gives
+        rounds: begin at multiples of so many bytes, whatever REST said
         """
         handlers = pytest.importorskip("pyftpdlib.handlers")
         ioloop = pytest.importorskip("pyftpdlib.ioloop")
@@ -308,6 +310,8 @@ class FtpDepot(Depot):
                 if cmd in refuse:
                     self.respond(refuse[cmd])
                     return
+                if cmd == "REST":
+                    arg = str(int(arg) // rounds * rounds)
                 super().pre_process_command(line, cmd, arg)
 
             def respond(self, reply, *args, **kwargs):
@@ -341,9 +345,9 @@ class FtpDepot(Depot):
 def ftp(lab):
     """Makes an FTP depot of the common files, or of others."""
     with contextlib.ExitStack() as made:
-        def make(refuse=(), mute=(), folder=lab.www):
+        def make(refuse=(), mute=(), folder=lab.www, rounds=1):
             return made.enter_context(contextlib.closing(
-                FtpDepot(folder, refuse, mute)))
+                FtpDepot(folder, refuse, mute, rounds)))
         yield make
 
 
@@ -355,7 +359,7 @@ def test_ranges_come_from_an_ftp_depot(lab, ftp):
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     begins = {int(line.split()[1]) for line in depot.commands("REST")}
-    assert begins - {0} == {524288, 1048576, 1572864}
+    assert begins - {SIZE - 2 | 1} == {524288, 1048576, 1572864}
     assert depot_of(run, depot)["failures"] == 0
 
 
@@ -491,6 +495,140 @@ def test_an_empty_file_of_an_ftp_depot_holds_nobody_up(lab, ftp):
                         patience=30)
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == b""
+
+
+@pytest.mark.parametrize("size", ["-5", "5", "0", "2,000,003",
+                                  "18446744073709551615"])
+def test_ftp_size_that_cannot_be_is_unknown(lab, ftp, size):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload(lab.urls("f.bin", [ftp({"SIZE": f"213 {size}"})]),
+                        "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_ftp_file_that_is_longer_than_its_size_is_not_complete(lab, ftp):
+    lab.file("f.bin", SIZE)
+    depot = ftp({"SIZE": "213 1000000"})
+    run = lab.xdownload(lab.urls("f.bin", [depot]), "-o", "f.bin")
+    assert run.rc == 1
+    assert f"{depot.url('f.bin')}: sent more than the 1000000 bytes" in run.err
+    assert not lab.path("f.bin").exists()
+
+
+@pytest.mark.parametrize("rest", [{}, {"REST": "350 ok."}, {"REST": "502 what?"}],
+                         ids=["rest", "rest-ignored", "no-rest"])
+@pytest.mark.parametrize("length", [100_000, 1 << 20, SIZE])
+def test_ftp_file_that_is_shorter_than_its_size_fails_at_once(lab, ftp, length,
+                                                              rest):
+    lab.file("f.bin", length)
+    depot = ftp({"SIZE": f"213 {2 * length}", **rest})
+    run = lab.xdownload(lab.urls("f.bin", [depot]), "-o", "f.bin", patience=30)
+    assert run.rc == 1
+    assert f"states a size of {2 * length} bytes, but its file has none from " \
+        in run.err.splitlines()[-1]
+    assert not lab.path("f.bin").exists()
+
+
+def test_ftp_copy_that_is_shorter_than_its_size_is_left_for_another(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    folder = lab.folder / "short"
+    folder.mkdir()
+    (folder / "f.bin").write_bytes(data[:SIZE // 2])
+    bad = ftp({"SIZE": f"213 {SIZE}"}, folder=folder)
+    run = lab.xdownload(lab.exnode("f.bin", [bad, lab.depot()]), "-a", "basic")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert f"states a size of {SIZE} bytes" in depot_of(run, bad)["error"]
+
+
+@pytest.mark.parametrize("args", [(), ("-t", 1), ("-o", "-")], ids=str)
+@pytest.mark.parametrize("make", ["urls", "exnode"])
+def test_ftp_depot_that_ignores_rest_gives_the_right_file(lab, ftp, make, args):
+    """It answers 350 to REST, and sends the file from byte 0 on."""
+    data = lab.file("f.bin", SIZE)
+    depot = ftp({"REST": "350 ok."})
+    run = lab.xdownload(getattr(lab, make)("f.bin", [depot]), "-b", "256k",
+                        "-a", "basic", *(args or ("-o", "f.bin")))
+    assert run.rc == 0, run.err
+    assert (run.out if "-" in args else lab.read("f.bin")) == data
+
+
+# It answers 350 to REST, and begins elsewhere.
+WRONG_BEGINS = [dict(refuse={"REST": "350 ok."}), dict(rounds=65536)]
+
+
+@pytest.mark.parametrize("wrong", WRONG_BEGINS, ids=["at-0", "rounded"])
+@pytest.mark.parametrize("make", ["url", "urls", "exnode"])
+def test_range_of_ftp_depot_that_begins_elsewhere_has_the_right_bytes(
+        lab, ftp, make, wrong):
+    data = lab.file("f.bin", 2 * SIZE)
+    depot = ftp(**wrong)
+    what = depot.url("f.bin") if make == "url" else \
+        getattr(lab, make)("f.bin", [depot])
+    run = lab.xdownload(what, "--range", "3000001-3100000", "-o", "-")
+    assert run.rc == 0, run.err
+    assert run.out == data[3000001:3100001]
+
+
+@pytest.mark.parametrize("wrong", WRONG_BEGINS, ids=["at-0", "rounded"])
+@pytest.mark.parametrize("n", [1, 3, 5])
+@pytest.mark.parametrize("policy", ["basic", "adaptive"])
+def test_ftp_depot_that_begins_elsewhere_gives_the_right_file(lab, ftp, wrong,
+                                                              n, policy):
+    data = lab.file("f.bin", 3 * SIZE)
+    run = lab.xdownload(ftp(**wrong).url("f.bin"), "-t", n, "-b", "300001",
+                        "-a", policy, "-o", "f.bin")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@pytest.mark.parametrize("wrong", WRONG_BEGINS, ids=["at-0", "rounded"])
+def test_served_ftp_file_that_begins_elsewhere_can_be_read_anywhere(lab, ftp,
+                                                                    wrong):
+    data = lab.file("f.bin", 2 * SIZE)
+    served = Served(lab, ftp(**wrong).url("f.bin"))
+    for first in 3000001, 7, 1999999:
+        answer, body = served.ask(Range=f"bytes={first}-{first + 99999}")
+        assert answer.status == 206
+        assert body == data[first:first + 100000]
+    served.end()
+
+
+def test_range_of_ftp_file_without_size_has_the_right_bytes(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    depot = ftp({"SIZE": "502 what?", "REST": "350 ok."})
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "--range",
+                        "1000001-1100000", "-o", "-")
+    assert run.rc == 0, run.err
+    assert run.out == data[1000001:1100001]
+
+
+def test_ftp_depot_that_obeys_rest_is_tried_once(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    depot = ftp()
+    run = lab.xdownload(lab.exnode("f.bin", [depot]), "-a", "basic", "-t", 1,
+                        "-b", "256k")
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    rests = [int(line.split()[1]) for line in depot.commands("REST")]
+    assert rests.count(SIZE - 2 | 1) == 1
+
+
+def test_ftp_size_reply_without_text_is_no_size(lab, ftp):
+    data = lab.file("f.bin", SIZE)
+    run = lab.xdownload(ftp({"SIZE": "213"}).url("f.bin"), "-o", "f.bin",
+                        patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+@pytest.mark.parametrize("command", ["USER", "EPSV", "TYPE"])
+def test_ftp_reply_without_text_is_a_clear_error(lab, ftp, command):
+    lab.file("f.bin", SIZE)
+    run = lab.xdownload(ftp({command: "331"}).url("f.bin"), patience=30)
+    assert run.rc == 1
+    assert "answered 331 without the space" in run.err
 
 
 # ---- local files ----

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import parity
 from lab import PATIENCE, Lab, bytes_of, wait_until
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lab"))
@@ -178,6 +179,25 @@ def test_a_manifest_that_is_there_is_not_replaced(lab):
         assert lab.read("f.xnd") != before
 
 
+def test_objects_of_a_manifest_that_is_replaced_are_still_named(lab):
+    source(lab, MIB)
+    with stores(None) as [d]:
+        assert put(lab, [d], "-o", "f.xnd").rc == 0
+        before = lab.read("f.private.xnd")
+        for n in (1, 2):
+            source(lab, MIB, seed=n + 1)
+            run = put(lab, [d], "-q", "-o", "f.xnd", "--force")
+            assert run.rc == 0, run.err
+            assert f"f.replaced-{n}.private.xnd names these objects" in run.err
+        names = [lab.read(f"f.{which}private.xnd").decode() for which in
+                 ("", "replaced-1.", "replaced-2.")]
+        assert len(d.objects) == 3
+        assert all(any(o in name for name in names) for o in d.objects)
+    assert lab.read("f.replaced-1.private.xnd") == before
+    mode = lab.path("f.replaced-1.private.xnd").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
 def test_the_report_has_each_store(lab):
     source(lab, 3 * MIB)
     with stores(None, None) as depots:
@@ -188,6 +208,29 @@ def test_the_report_has_each_store(lab):
         assert said["copies_missing"] == 0
         assert [s["url"] for s in said["stores"]] == [d.url for d in depots]
         assert [s["bytes"] for s in said["stores"]] == [3 * MIB] * 2
+    manual = (Path(os.environ["XD_SOURCE"]) /
+              "cli/xdownload-put.pod").read_text()
+    for name in [*said, *said["stores"][0]]:
+        assert f"B<{name}>" in manual, name
+
+
+def test_heal_tells_programs_what_it_has_replaced(lab):
+    source(lab, 3 * MIB)
+    with stores(None, None, None) as (first, lost, new):
+        assert put(lab, [first, lost], "--extent", "1m").rc == 0
+        lost.objects.clear()
+        run = heal(lab, [new], "--json")
+        assert run.rc == 0, run.err
+        said = json.loads(run.out)
+        assert said["files"][0]["usable"] == 3
+        assert said["heal"]["outcome"] == "complete"
+        assert said["heal"]["bytes_sent"] == 3 * MIB
+        assert [s["extents"] for s in said["heal"]["stores"]] == [3]
+        said = json.loads(heal(lab, [new], "--json").out)
+        assert said["files"][0]["usable"] == 6
+        assert said["heal"] == {}  # nothing is to be replaced
+        assert "heal" not in json.loads(lab.xdownload(
+            "check", "film.bin.xnd", "--json", report=False).out)
 
 
 # ---- stores that misbehave ----
@@ -253,6 +296,39 @@ def test_a_busy_store_is_asked_again(lab):
         assert report(lab)["stores"][0]["failures"] == 1
 
 
+def test_the_only_store_is_asked_again_while_it_is_busy(lab):
+    """More often than --retry says, as a download asks its only depot."""
+    data = source(lab, 1000)
+    with stores("busy_thrice") as (d,):
+        run = put(lab, [d], "--retry", "2", "--report", "report.json")
+        assert run.rc == 0, run.err
+        assert report(lab)["stores"][0]["failures"] == 3
+        assert_fetched(lab, data)
+
+
+def test_a_busy_store_is_given_up_where_another_can_take_its_place(lab):
+    data = source(lab, 1000)
+    with stores("busy_thrice", None) as (busy, other):
+        run = put(lab, [busy, other], "--copies", "1", "--retry", "2")
+        assert run.rc == 0, run.err
+        assert busy.n_puts() == 2 and len(other.objects) == 1
+        assert_fetched(lab, data)
+
+
+@pytest.mark.parametrize("status", [503, 423])
+@pytest.mark.parametrize("patience", ["0s", "2s"])
+def test_a_store_that_stays_busy_is_given_up_after_patience(lab, patience,
+                                                            status):
+    source(lab, 1000)
+    with stores(None) as (d,):
+        d.refused["PUT"] = status
+        run = put(lab, [d], "--retry", "2", "--patience", patience)
+        assert run.rc == 1 and str(status) in run.err
+        # After the first failure of a URL there is no pause, and then 0.5 s, which
+        # doubles.
+        assert 2 <= [c for c, _ in d.requests].count("PUT") <= 6
+
+
 @pytest.mark.parametrize("fault,n_puts", [("takes_it_twice", 1),
                                           ("stores_and_hangs_up_once", 1),
                                           ("cuts_and_hangs_up_once", 2)])
@@ -265,6 +341,35 @@ def test_what_an_attempt_has_left_is_looked_at(lab, fault, n_puts):
         assert d.n_puts() <= 2 and d.n_puts() >= n_puts
 
 
+@pytest.mark.parametrize("fault", [
+    "works_on_it", "works_behind_a_gateway", "knows_no_conditions",
+    "takes_conditions_for_bad_requests", "says_412_to_each_condition"])
+def test_a_store_with_habits_of_its_own_gets_the_object_once(lab, fault):
+    """It is silent for longer than --silence, or answers for a server behind it that
+    has not done yet; or it does not know If-None-Match."""
+    data = source(lab, MIB)
+    with stores(fault) as (d,):
+        run = put(lab, [d], "--silence", "500ms", "--report", "report.json")
+        assert run.rc == 0, run.err
+        assert report(lab)["stores"][0]["failures"] == 0, run.err
+        assert list(d.objects.values()) == [data]
+        assert [c for c, _ in d.requests].count("DELETE") == 0
+        assert d.n_puts() == (1 if "works" in fault else 2)
+        assert_fetched(lab, data)
+
+
+@pytest.mark.parametrize("status,length", [(405, 0), (501, 0), (403, 0),
+                                           (200, 0)])
+def test_a_store_that_does_not_answer_head_is_asked_by_get(lab, status, length):
+    data = source(lab, MIB)
+    with stores(None) as (d,):
+        d.refused["HEAD"] = status
+        run = put(lab, [d])
+        assert run.rc == 0, run.err
+        assert list(d.objects.values()) == [data]
+        assert_fetched(lab, data)
+
+
 @pytest.mark.parametrize("n_puts,n_removed,change", [
     (1, 0, lambda data: data), (2, 1, lambda data: data[:1000]),
     (2, 1, lambda data: bytes(b ^ 1 for b in data))],
@@ -273,7 +378,8 @@ def test_what_comes_after_the_end_is_known(lab, n_puts, n_removed, change):
     """It is taken if it is right; or it is removed, and sent again."""
     data = source(lab, MIB)
     with stores("is_late") as (d,):
-        run = put(lab, [d], "--silence", "1", "--retry", "1")
+        run = put(lab, [d], "--silence", "1", "--retry", "1",
+                  "--patience", "1s")
         assert run.rc == 1 and not d.objects, run
         d.fault = None
         d.requests.clear()
@@ -289,7 +395,7 @@ def test_what_comes_after_the_end_is_known(lab, n_puts, n_removed, change):
 def test_what_comes_late_is_taken_by_the_next_attempt(lab):
     data = source(lab, MIB)
     with stores("is_late") as (d,):
-        run = start(lab, [d], "--silence", "1")
+        run = start(lab, [d], "--silence", "1", "--patience", "1s")
         wait_until(lambda: ("DELETE", d.requests[0][1]) in d.requests
                    if d.requests else False, "the first attempt ends")
         d.fault = None
@@ -374,12 +480,15 @@ def test_what_arrives_after_a_kill_is_not_sent_again(lab, rest):
         assert_fetched(lab, data)
 
 
+N_STORES, UNDER_WAY = 3, 2  # objects at a time for each store
+
+
 def kill_and_go_on(lab, seed, n_kills):
-    """Returns what was sent beyond the file, in extents per store."""
+    """Returns what was sent beyond the file, in extents."""
     extent, rng = 256 << 10, random.Random(seed)
     data = source(lab, 6 * MIB + 5)
     words = ["--stripe", "--copies", "2", "--extent", str(extent)]
-    with stores(None, None, None, rate=6e6) as depots:
+    with stores(*[None] * N_STORES, rate=6e6) as depots:
         for _ in range(n_kills):
             run = start(lab, depots, *words)
             time.sleep(rng.uniform(0, 0.6))
@@ -402,13 +511,37 @@ def kill_and_go_on(lab, seed, n_kills):
 
 
 def test_an_upload_that_is_killed_goes_on(lab):
-    assert kill_and_go_on(lab, 1, 1) <= 3
+    assert kill_and_go_on(lab, 1, 1) <= N_STORES * UNDER_WAY
+
+
+def test_no_object_is_begun_before_the_inventory_names_it(lab):
+    """Some servers make an empty object when the head of a PUT comes."""
+    unnamed, n_puts = [], 0
+    names = ["film.bin.private.xnd.journal", "film.bin.private.xnd",
+             "film.bin.private.xnd.journal"]  # which may have become the other
+
+    def look(h):
+        nonlocal n_puts
+        if h.command != "PUT":
+            return
+        n_puts += 1
+        text = "".join(lab.path(n).read_text() for n in names
+                       if lab.path(n).exists())
+        if f"127.0.0.1:{h.store.port}{h.path}" not in text:
+            unnamed.append(h.path)
+    source(lab, 3 * MIB)
+    with stores(None, None) as depots:
+        for d in depots:
+            d.on_request = look
+        assert put(lab, depots, "--extent", "64k").rc == 0
+    assert not unnamed
+    assert n_puts >= 2 * 48
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_whenever_it_is_killed(lab, seed):
-    assert kill_and_go_on(lab, seed, 1) <= 3
+    assert kill_and_go_on(lab, seed, 1) <= N_STORES * UNDER_WAY
 
 
 # ---- mistakes that people make ----
@@ -475,6 +608,48 @@ def test_a_copy_is_added_from_the_others(lab):
     private = lab.path("film.bin.private.xnd").read_text()
     assert private.count("<exnode:manage>http") == 3 + 2
     assert 'name="upload"' not in private
+
+
+@pytest.mark.parametrize("extent,offsets", [
+    ("400k", [0, 256, 512, 768]), ("100k", [0, 256, 512, 768]),
+    ("600k", [0, 512])], ids=["longer", "shorter", "two"])
+@pytest.mark.parametrize("command", ["add", "heal"])
+def test_no_piece_of_the_manifest_spans_two_new_extents(lab, command, extent,
+                                                        offsets):
+    """All bytes of a piece are to come from one host."""
+    data = source(lab, MIB)  # in pieces of 256 KiB
+    with stores(None, None, None) as (first, lost, new):
+        assert put(lab, [first, lost]).rc == 0
+        if command == "heal":
+            lost.objects.clear()
+        run = globals()[command](lab, [new], "--extent", extent)
+        assert run.rc == 0, run.err
+        ends = offsets[1:] + [1024]
+        assert {(at, n) for (at, n), urls in replicas(lab).items()
+                if any(str(new.port) in u for u in urls)} == {
+            (at << 10, (end - at) << 10) for at, end in zip(offsets, ends)}
+        first.objects.clear()
+        lost.objects.clear()
+        assert_fetched(lab, data)
+
+
+def test_a_heal_of_extents_that_split_pieces_splits_no_other(lab):
+    data = bytes_of(MIB)
+    cut = 100_000
+    parts = [parity.Stripe(0, 0, data[:cut], 1, 1, cut),
+             parity.Stripe(1, cut, data[cut:], 1, 1, MIB - cut)]
+    kept = lab.depot(files={f"e{s.number}": s.data for s in parts})
+    gone = lab.depot(files={})
+    text = parity.exnode(parts, lambda s, _: [
+        d.url(f"e{s.number}") for d in (kept, gone)], piece_length=256 << 10)
+    lab.write("film.bin.xnd", text[:text.index('<e:metadata name="parity"')]
+              + text[text.index("<e:mapping>"):])
+    with stores(None) as (new,):
+        run = heal(lab, [new], "--extent", "512k")
+        assert run.rc == 0, run.err
+        assert {at for (at, _), urls in replicas(lab).items()
+                if any(str(new.port) in u for u in urls)} == {
+            0, cut, MIB // 2}
 
 
 def test_a_copy_is_added_to_a_manifest_of_others(lab):

@@ -137,6 +137,30 @@ def test_a_signal_ends_a_call_that_waits(folder, lab, call):
 
 # ---- open ----
 
+@pytest.mark.parametrize("close", [lambda f: f.close(), lambda f: f.raw.close()],
+                         ids=["buffered", "raw"])
+def test_a_close_ends_a_read_of_another_thread(xd, lab, close):
+    """The depot never delivers, so that nothing else ends it."""
+    f = xd.open(str(lab.exnode("f.bin", [lab.silent()], SIZE)))
+    raised = []
+
+    def read():
+        try:
+            f.read(1)
+        except ValueError as error:
+            raised.append(str(error))
+    reading = threading.Thread(target=read, daemon=True)
+    closing = threading.Thread(target=close, args=(f,), daemon=True)
+    reading.start()
+    time.sleep(0.3)
+    closing.start()
+    for thread in (closing, reading):
+        thread.join(60)
+        assert not thread.is_alive()
+    assert raised == ["I/O operation on closed file"]
+    assert f.closed
+
+
 def test_a_file_is_read_and_sought_while_it_arrives(xd, lab):
     data = lab.file("f.bin", SIZE)
     manifest = lab.exnode("f.bin", lab.depots(2))

@@ -19,7 +19,7 @@ SIZE = 6 * MIB
 SLOW = bool(os.environ.get("XD_SLOW"))
 
 
-# ---- the journal, as lib/README.md describes it ----
+# ---- the journal, as its README describes it ----
 
 HEADER, SESSION, WRITTEN, DROPPED, SYNCED, VALIDATOR = range(1, 7)
 
@@ -120,7 +120,7 @@ def kill_until_complete(lab, manifest, kills, seed, span, *options):
         if run.rc == 0:
             return killed
         assert run.rc == -9, run
-    assert lab.xdownload("-q", *options, manifest).rc == 0
+    assert lab.xdownload("-q", *options, manifest, patience=600).rc == 0
     return kills
 
 
@@ -335,7 +335,71 @@ def test_a_journal_of_another_file_is_left_alone(lab, what):
     assert "f.bin.part" in run.err and "f.bin.part.journal" in run.err
     assert "--no-continue" in run.err and what in run.err
     assert snapshot(lab) == before
-    assert depot.requests() == []
+    assert what == "hash" or depot.requests() == []
+
+
+@pytest.mark.parametrize("where", ["same", "other"])
+def test_interrupted_part_under_a_mistyped_checksum_is_gone_on_with(lab,
+                                                                    where):
+    data = lab.file("f.bin", SIZE)
+    url = lab.depot(rate=2_000_000).url("f.bin")
+    interrupt(lab, "--checksum", checksum(b"mistyped"), url)
+    if where == "other":
+        url = lab.depot().url("f.bin")
+    run = lab.xdownload("--checksum", checksum(data), url)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data and is_clean(lab)
+    assert run.report["bytes_resumed"] > 0
+    assert needed(run) < SIZE
+
+
+@pytest.mark.parametrize("make", ["list", "metalink"])
+def test_interrupted_part_of_a_set_under_a_mistyped_checksum_is_gone_on_with(
+        lab, make):
+    names = ["a.bin", "b.bin", "c.bin"]
+    data = {name: lab.file(name, SIZE, seed=i) for i, name in enumerate(names)}
+
+    def manifest(depot, of):
+        if make == "metalink":
+            files = "".join(
+                f'<file name="{n}"><size>{SIZE}</size>'
+                f'<hash type="sha-256">{checksum(of(n))[8:]}</hash>'
+                f'<url>{depot.url(n)}</url></file>' for n in names)
+            return [lab.write("f.meta4", '<metalink xmlns="urn:ietf:params:xml:'
+                                         f'ns:metalink">{files}</metalink>')]
+        return ["-i", lab.write("list", "".join(
+            f"{depot.url(n)}\n checksum={checksum(of(n))}\n" for n in names))]
+
+    interrupt(lab, *manifest(lab.depot(rate=2_000_000), lambda n: n.encode()),
+              name="a.bin")
+    run = lab.xdownload(*manifest(lab.depot(), lambda n: data[n]))
+    assert run.rc == 0, run.err
+    assert all(lab.read(n) == data[n] for n in names)
+    assert not list(lab.folder.glob("*.part*"))
+    assert sum(r["bytes_resumed"] or 0 for r in run.reports) >= MIB
+
+
+def test_right_checksum_after_a_mistyped_one_proves_what_came_before(lab):
+    data = lab.file("f.bin", SIZE)
+    url = lab.depot(rate=2_000_000).url("f.bin")
+    interrupt(lab, "--checksum", checksum(b"mistyped"), url)
+    part = bytearray(lab.read("f.bin.part"))
+    part[MIB // 3] ^= 1
+    lab.path("f.bin.part").write_bytes(part)
+    run = lab.xdownload("--checksum", checksum(data), url)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+
+
+def test_part_with_another_checksum_stays_where_no_depot_can_be_asked(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", [lab.depot(rate=2_000_000)])
+    interrupt(lab, "--checksum", checksum(b"mistyped"), manifest)
+    before = snapshot(lab)
+    dead = lab.exnode("f.bin", [lab.dead()], size=SIZE)
+    run = lab.xdownload("--checksum", checksum(data), "--retry", "1", dead)
+    assert run.rc == 5 and "hash differs" in run.err, run.err
+    assert snapshot(lab) == before
 
 
 def test_a_large_part_without_a_journal_is_left_alone(lab):
@@ -453,8 +517,8 @@ def test_without_a_hash_what_other_depots_hold_differs(lab):
     run = lab.xdownload(second)
     assert run.rc == 4
     assert "f.bin.part: its bytes 0-65535 differ from those of" in run.err
-    assert "the URLs of the earlier run go on with it" in run.err
-    assert "--no-continue starts it from the beginning" in run.err
+    assert "give the URLs of the earlier run to continue it" in run.err
+    assert "or --no-continue to start again" in run.err
     assert snapshot(lab) == before
     # Both ways on, as the sentence says.
     assert lab.xdownload(lab.exnode("f.bin", depots)).rc == 0
@@ -540,20 +604,112 @@ def test_what_failed_its_checksum_is_not_blessed_without_it(lab, size):
     depot = lab.depot(files={"f.bin": bad})
     url = depot.url("f.bin")
     assert lab.xdownload("--checksum", checksum(data), url).rc == 4
+    part = lab.read("f.bin.part")
+    asked = len(depot.requests())
     for _ in range(2):
         run = lab.xdownload(url)
         assert run.rc == 4, run.err
         assert not lab.path("f.bin").exists()
         assert "an earlier run has found that it does not match its sha-256" \
             in run.err
-        assert "--no-continue forgets it" in run.err
-    # From a depot that is right:
+        assert "--checksum" in run.err and "--no-continue" in run.err
+        assert run.report["bytes_received"] == 0
+        assert lab.read("f.bin.part") == part
+    assert len(depot.requests()) == asked
+    # From a depot that is right, with the checksum that is right:
     good = lab.depot(files={"f.bin": data})
-    run = lab.xdownload(good.url("f.bin"))
+    run = lab.xdownload("--checksum", checksum(data), good.url("f.bin"))
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
     assert "verified with sha-256" in run.err
     assert not journal_of(lab).exists()
+
+
+def test_failed_checksum_of_an_incomplete_file_must_hold_for_the_rest(lab):
+    data = lab.file("f.bin", SIZE)
+    depot = lab.depot()
+    url = depot.url("f.bin")
+    assert lab.xdownload("--checksum", checksum(b"mistyped"), url).rc == 4
+    lab.path("f.bin.part").write_bytes(data[:SIZE // 2])
+    run = lab.xdownload(url)
+    assert run.rc == 4, run.err
+    assert not lab.path("f.bin").exists()
+
+
+def test_failed_checksum_of_an_unknown_size_ends_the_next_run_at_once(lab):
+    data = bytes_of(300_000)
+    server = lab.odd(lambda _: b"HTTP/1.1 200 OK\r\n"
+                     b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+                     b"%x\r\n%b\r\n0\r\n\r\n"
+                     % (len(data), data)).url("f.bin")
+    assert lab.xdownload("--checksum", checksum(b"mistyped"), server).rc == 4
+    run = lab.xdownload(server)
+    assert run.rc == 4, run.err
+    assert run.report["bytes_received"] == 0
+    run = lab.xdownload("--checksum", checksum(data), server)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert run.report["bytes_received"] == 0
+
+
+@SIZES
+@pytest.mark.parametrize("kind", ["url", "urls", "exnode", "unknown"])
+def test_after_a_failed_checksum_another_one_needs_no_byte(lab, size, kind):
+    data = lab.file("f.bin", size)
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        return (b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n%b" % data)
+    depot = lab.odd(answer) if kind == "unknown" else lab.depot()
+    what = depot.url("f.bin") if kind in ("url", "unknown") else \
+        getattr(lab, kind)("f.bin", [depot])
+
+    def n_asked():
+        return len(asked) if kind == "unknown" else len(depot.requests())
+    run = lab.xdownload("--checksum", checksum(b"mistyped"), what)
+    assert run.rc == 4, run.err
+    before, part = n_asked(), lab.read("f.bin.part")
+    for wrong in b"again", b"and again":
+        run = lab.xdownload("--checksum", checksum(wrong), what)
+        assert run.rc == 4, run.err
+        assert "does not match this sha-256 either" in run.err
+        assert checksum(wrong)[8:] in run.err and checksum(data)[8:] in run.err
+        assert run.report["bytes_received"] == 0
+        assert lab.read("f.bin.part") == part and not lab.path("f.bin").exists()
+    run = lab.xdownload("--checksum", checksum(data), what)
+    assert run.rc == 0, run.err
+    assert "verified with sha-256" in run.err
+    assert run.report["bytes_received"] == 0
+    assert run.report["verified"] == "sha-256"
+    assert lab.read("f.bin") == data
+    assert not list(lab.work.glob("f.bin.part*"))
+    if kind in ("url", "unknown"):
+        assert n_asked() == before
+
+
+@pytest.mark.parametrize("sizes", [[SIZE, SIZE], [300_000, 5000],
+                                   [2 << 20, 3 << 20], [5000, SIZE]])
+def test_files_of_a_list_that_failed_their_checksums_come_no_second_time(
+        lab, sizes):
+    names = ["a.bin", "b.bin"]
+    data = {name: lab.file(name, size, seed=i)
+            for i, (name, size) in enumerate(zip(names, sizes))}
+    depot = lab.depot()
+
+    def fetch(line):
+        text = "".join(depot.url(name) + "\n" + line(name) for name in names)
+        return lab.xdownload("-i", lab.write("list", text))
+    run = fetch(lambda name: f" checksum={checksum(name.encode())}\n")
+    assert run.rc == 4, run.err
+    run = fetch(lambda name: "")
+    assert run.rc == 4, run.err
+    assert run.err.count("--no-continue") == 2
+    assert not any(lab.path(name).exists() for name in names)
+    run = fetch(lambda name: f" checksum={checksum(data[name])}\n")
+    assert run.rc == 0, run.err
+    assert all(lab.read(name) == data[name] for name in names)
+    assert sum(r["bytes_received"] or 0 for r in run.reports) == 0
 
 
 @SIZES
@@ -561,9 +717,11 @@ def test_a_checksum_that_matches_overrules_one_that_did_not(lab, size):
     data = lab.file("f.bin", size)
     url = lab.depot().url("f.bin")
     assert lab.xdownload("--checksum", checksum(b"mistyped"), url).rc == 4
+    assert lab.xdownload(url).rc == 4
     run = lab.xdownload("--checksum", checksum(data), url)
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
+    assert needed(run) == 0
 
 
 @SIZES
@@ -574,16 +732,6 @@ def test_no_continue_forgets_a_checksum_that_did_not_match(lab, size):
     run = lab.xdownload("--no-continue", url)
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
-
-
-def test_what_was_fetched_whole_is_not_fetched_again_for_another_checksum(lab):
-    data = lab.file("f.bin", SIZE)
-    depot = lab.depot()
-    url = depot.url("f.bin")
-    assert lab.xdownload("--checksum", checksum(b"mistyped"), url).rc == 4
-    run = lab.xdownload("--checksum", checksum(data), url)
-    assert run.rc == 0, run.err
-    assert needed(run) == 0
 
 
 def test_no_secret_stands_in_the_journal(lab):
@@ -620,7 +768,7 @@ def test_too_little_space_is_said_before_the_first_byte(lab):
     depot = lab.depot()
     run = lab.xdownload(lab.exnode("f.bin", [depot], size=1 << 44))
     assert run.rc == 5
-    assert str(1 << 44) in run.err
+    assert "f.bin.part needs 16 TiB, but only " in run.err
     assert depot.requests() == []
     assert not list(lab.work.glob("f.bin*"))
 
@@ -683,6 +831,20 @@ def test_a_file_that_matches_is_already_complete(lab):
     assert run.report["verified"] == "sha-256"
     assert run.report["outcome"] == "complete"
     assert len(depot.requests()) == n
+
+
+@pytest.mark.parametrize("has_part", [False, True])
+def test_a_journal_left_by_a_kill_after_the_rename_goes(lab, has_part):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.metalink("f.bin", [lab.depot()])
+    lab.path("f.bin").write_bytes(data)
+    journal_of(lab).write_bytes(b"left")
+    if has_part:
+        lab.path("f.bin.part").write_bytes(data[:MIB])
+    run = lab.xdownload(manifest, report=False)
+    assert run.rc == 0 and "already complete" in run.err, run.err
+    assert journal_of(lab).exists() == has_part
+    assert lab.path("f.bin.part").exists() == has_part
 
 
 def test_a_file_that_differs_is_kept(lab):
@@ -778,7 +940,7 @@ def test_a_shorter_file_is_named_with_the_way_on(lab):
     lab.path("f.bin").write_bytes(data[:2 * MIB])
     run = lab.xdownload(lab.exnode("f.bin", lab.depots(1)))
     assert run.rc == 5
-    assert f"has {2 * MIB} bytes instead of {SIZE}: -c goes on with it" \
+    assert f"has {2 * MIB} bytes instead of {SIZE}: -c continues it" \
         in run.err
 
 
@@ -824,21 +986,128 @@ def test_continue_goes_on_with_what_curl_has_left(lab):
 def test_continue_and_its_opposite_contradict_each_other(lab):
     run = lab.xdownload("-c", "--no-continue", "http://a.example/f")
     assert run.rc == 2
-    assert "give one of them" in run.err
+    assert "use either --continue or --no-continue" in run.err
 
 
 # ---- verify ----
 
-@pytest.mark.parametrize("keeps", [True, False])
-def test_a_repair_without_hashes_keeps_what_the_depots_confirm(lab, keeps):
+def repair(lab, *arguments):
+    return lab.xdownload("verify", "--repair", *arguments, report=False)
+
+
+def test_a_repair_without_hashes_keeps_what_the_depots_confirm(lab):
     data = lab.file("f.bin", SIZE)
-    here = (data if keeps else bytes_of(SIZE, seed=9))[:3 * MIB]
-    lab.path("f.bin").write_bytes(here)
-    run = lab.xdownload("verify", "--repair", lab.exnode("f.bin", lab.depots(2)),
-                        "f.bin", report=False)
+    lab.path("f.bin").write_bytes(data[:3 * MIB])
+    run = repair(lab, lab.exnode("f.bin", lab.depots(2)), "f.bin")
     assert run.rc == 0, run.err
     assert lab.read("f.bin") == data
-    assert ("3.0 MiB of it there already" in run.err) == keeps, run.err
+    assert "3.0 MiB of it there already" in run.err, run.err
+
+
+def described(lab, name, depots, how):
+    """A manifest with hashes of pieces, of the whole, or none."""
+    if how == "pieces":
+        return in_pieces(lab, name, depots, 256 * 1024)
+    return lab.metalink(name, depots) if how == "whole" \
+        else lab.exnode(name, depots)
+
+
+@pytest.mark.parametrize("how", ["pieces", "whole", "none"])
+def test_repair_of_another_file_is_refused_without_force(lab, how):
+    data = lab.file("f.bin", SIZE)
+    other = bytes_of(SIZE, seed=9)
+    manifest = described(lab, "f.bin", lab.depots(1), how)
+    lab.path("mine").write_bytes(other)
+    run = repair(lab, manifest, "mine")
+    assert run.rc == 4, run.err
+    assert "not the file that the manifest describes" in run.err
+    assert "--force" in run.err
+    assert lab.read("mine") == other and is_clean(lab, "mine")
+    run = repair(lab, "--force", manifest, "mine")
+    assert run.rc == 0, run.err
+    assert lab.read("mine") == data and is_clean(lab, "mine")
+
+
+def test_repair_that_nothing_can_prove_is_refused_without_force(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = lab.exnode("f.bin", lab.depots(1))
+    for here in (data[:-1] + b"x", data + b"x"):
+        lab.path("mine").write_bytes(here)
+        run = repair(lab, manifest, "mine")
+        assert run.rc == 4, run.err
+        assert "no checksum" in run.err and "--force" in run.err
+        assert lab.read("mine") == here and is_clean(lab, "mine")
+    run = repair(lab, "--force", manifest, "mine")
+    assert run.rc == 0, run.err
+    assert lab.read("mine") == data
+
+
+@pytest.mark.parametrize("how", ["pieces", "whole"])
+@pytest.mark.parametrize("size", [100, 300_000, SIZE])
+def test_failed_repair_keeps_the_file(lab, how, size):
+    if how == "pieces" and size == 100:
+        size = 600_000
+    data = lab.file("f.bin", size)
+    spoilt = spoiled_at(data, size // 2)
+    lab.path("mine").write_bytes(spoilt)
+    run = repair(lab, "--patience", "1s",
+                 described(lab, "f.bin", [lab.dead()], how), "mine")
+    assert run.rc == 1, run.err
+    assert lab.read("mine") == spoilt
+    depot = lab.depot()
+    run = repair(lab, described(lab, "f.bin", [depot], how), "mine")
+    assert run.rc == 0, run.err
+    assert lab.read("mine") == data and is_clean(lab, "mine")
+    if how == "pieces":
+        assert depot.bytes_sent() <= 256 * 1024
+
+
+def spoiled_at(data, at):
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+
+
+def test_killed_repair_keeps_the_file_and_goes_on(lab):
+    data = lab.file("f.bin", SIZE)
+    spoilt = data[:SIZE // 2] + bytes(SIZE - SIZE // 2)
+    lab.path("mine").write_bytes(spoilt)
+    slow = in_pieces(lab, "f.bin", [lab.depot(rate=1_000_000)], 256 * 1024)
+    process = lab.start("verify", "--repair", slow, "mine", report=False)
+    part = lab.path("mine.part")
+    wait_until(lambda: part.exists() and
+               part.stat().st_blocks * 512 > 3 * SIZE // 4, "half is fetched")
+    process.kill()
+    assert lab.read("mine") == spoilt
+    depot = lab.depot()
+    run = repair(lab, in_pieces(lab, "f.bin", [depot], 256 * 1024), "mine")
+    assert run.rc == 0, run.err
+    assert lab.read("mine") == data and is_clean(lab, "mine")
+    assert depot.bytes_sent() < SIZE // 3
+
+
+def test_repair_in_a_read_only_folder_keeps_the_file(lab):
+    data = lab.file("f.bin", SIZE)
+    manifest = in_pieces(lab, "f.bin", lab.depots(1), 256 * 1024)
+    lab.path("d").mkdir()
+    lab.path("d/mine").write_bytes(spoiled_at(data, 5))
+    lab.path("d").chmod(0o555)
+    try:
+        run = repair(lab, manifest, "d/mine")
+    finally:
+        lab.path("d").chmod(0o755)
+    assert run.rc == (5 if os.geteuid() else 0), run.err
+    assert lab.read("d/mine") == (spoiled_at(data, 5) if os.geteuid()
+                                  else data)
+
+
+def test_repair_of_a_link_is_refused(lab):
+    data = lab.file("f.bin", SIZE)
+    lab.path("real").write_bytes(spoiled_at(data, 5))
+    lab.path("mine").symlink_to("real")
+    run = repair(lab, in_pieces(lab, "f.bin", lab.depots(1), 256 * 1024),
+                 "mine")
+    assert run.rc == 5 and "is a symbolic link" in run.err
+    assert lab.path("mine").is_symlink()
+    assert lab.read("real") == spoiled_at(data, 5)
 
 
 def test_verify_names_the_bytes_that_are_wrong(lab):
@@ -870,9 +1139,6 @@ def test_verify_without_hashes_compares_samples(lab):
     assert run.rc == 4 and "mine: " in run.err
     assert run.out.decode() == f"0-{SIZE - 1}\n"
     assert lab.read("mine") == bytes(SIZE)
-    run = lab.xdownload("verify", "--repair", url, "mine", report=False)
-    assert run.rc == 0, run.err
-    assert lab.read("mine") == data and is_clean(lab, "mine")
 
 
 def test_repair_fetches_just_what_is_wrong(lab):
@@ -891,7 +1157,7 @@ def test_repair_fetches_just_what_is_wrong(lab):
 def test_a_repair_by_the_whole_hash_fetches_all(lab):
     data = lab.file("f.bin", SIZE)
     manifest = lab.metalink("f.bin", lab.depots(2))
-    lab.path("mine").write_bytes(bytes(SIZE))
+    lab.path("mine").write_bytes(data[:SIZE // 2] + bytes(SIZE - SIZE // 2))
     run = lab.xdownload("verify", "--repair", manifest, "mine", report=False)
     assert run.rc == 0, run.err
     assert lab.read("mine") == data and is_clean(lab, "mine")
@@ -902,6 +1168,7 @@ def test_verify_of_nothing_is_local_trouble(lab):
     manifest = lab.metalink("f.bin", lab.depots(1))
     assert lab.xdownload("verify", manifest, "mine", report=False).rc == 5
     assert lab.xdownload("verify", manifest, report=False).rc == 2
+    assert lab.xdownload("verify", manifest, "-", report=False).rc == 2
     lab.path("mine").write_bytes(b"")
     lab.path("mine.part").write_bytes(b"other")
     run = lab.xdownload("verify", "--repair", manifest, "mine", report=False)

@@ -228,6 +228,62 @@ def keep(lab, command, endpoint, *words):
     return run
 
 
+def test_put_says_that_nobody_can_read_what_is_private(lab):
+    with S3Depot(is_private=True) as depot, S3Depot() as other:
+        run, _ = put(lab, depot.endpoint)
+        assert run.rc == 0, run.err
+        assert "to hand out" not in run.err
+        assert "nobody can read the copies" in run.err
+        assert "--presign" in run.err and depot.endpoint[7:] in run.err
+        assert "--presign" in lab.xdownload(
+            "put", "film.bin", "--to", "s3://bkt/dir", "--s3-endpoint",
+            depot.endpoint, "-o", "again.xnd", report=False).err
+        for words in (["--s3-endpoint", other.endpoint],
+                      ["--s3-endpoint", depot.endpoint, "--presign", "1h"]):
+            run = lab.xdownload("put", "film.bin", "--to", "s3://bkt/dir",
+                                *words, "--force", "-o", "film.xnd",
+                                report=False)
+            assert run.rc == 0, run.err
+            assert "to hand out" in run.err and "nobody" not in run.err
+
+
+def test_put_names_the_stores_that_nobody_can_read(lab):
+    with S3Depot(is_private=True) as depot, StoreDepot() as web:
+        lab.path("film.bin").write_bytes(bytes_of(SMALL, 7))
+        run = lab.xdownload("put", "film.bin", "--to", "s3://bkt/dir", "--to",
+                            web.url, "--s3-endpoint", depot.endpoint, "-o",
+                            "film.xnd", report=False)
+        assert run.rc == 0, run.err
+        assert "to hand out" in run.err
+        said = re.search("nobody can read the copies on (.*) without", run.err)
+        assert said[1] == depot.endpoint[7:]
+
+
+@pytest.mark.parametrize("words", [
+    ["--s3-endpoint", "http://a.example", "--to", "s3://one/x",
+     "--s3-endpoint", "http://b.example", "--to", "s3://two/x"],
+    ["--to", "s3://one/x", "--to", "s3://two/x", "--s3-region", "a",
+     "--s3-region", "b"],
+    ["--to", "s3://one/x", "--to", "s3://two/x", "--s3-secret-key", "a",
+     "--s3-secret-key", "b"],
+    ["--user", "a:b", "--to", "http://one.example/", "-u", "c:d", "--to",
+     "http://two.example/"]], ids=" ".join)
+def test_stores_of_a_run_share_their_keys_and_endpoint(lab, words):
+    """The second would be used for both, silently."""
+    lab.path("film.bin").write_bytes(b"x")
+    run = lab.xdownload("put", "film.bin", "-o", "film.xnd", *words,
+                        report=False)
+    assert run.rc == 2, run.err
+    assert "is given twice" in run.err and "xdownload add" in run.err
+    assert not lab.path("film.xnd").exists()
+
+
+def test_the_same_endpoint_may_be_given_twice(lab):
+    with S3Depot() as depot:
+        run, _ = put(lab, depot.endpoint, "--s3-endpoint", depot.endpoint)
+        assert run.rc == 0, run.err
+
+
 def test_what_is_private_is_checked_by_its_owner(lab):
     with S3Depot(is_private=True) as depot:
         run, _ = put(lab, depot.endpoint)
@@ -329,7 +385,7 @@ def test_what_a_bucket_keeps_of_a_dropped_object_is_said(lab):
 
 # ---- what a store does late ----
 
-HASTY = ["--silence", "1", "--retry", "1"]
+HASTY = ["--silence", "1", "--retry", "1", "--patience", "1s"]
 
 
 def put_again(lab, endpoint, *words):
@@ -362,7 +418,7 @@ def test_what_is_put_late_is_taken_by_the_next_attempt(lab):
         lab.path("film.bin").write_bytes(data)
         run = lab.start("put", "film.bin", "--to", "s3://bkt/dir",
                         "--s3-endpoint", depot.endpoint, "--silence", "1",
-                        "-o", "film.xnd", report=False)
+                        "--patience", "1s", "-o", "film.xnd", report=False)
         wait_until(lambda: depot.count("HEAD") >= 2, "it was looked for again")
         depot.put_late()
         assert_put(lab, run.wait(PATIENCE), data, depot.objects)
@@ -444,7 +500,7 @@ def test_two_names_of_one_store_are_not_two_stores(lab):
         other = web.url.replace("127.0.0.1", "localhost")
         run = lab.start("put", "film.bin", "--to", web.url, "--to", other,
                         "-o", "film.xnd", report=False).wait(PATIENCE)
-        assert run.rc == 1 and "by another name" in run.err, run
+        assert run.rc == 1 and "same store given twice" in run.err, run
         assert list(web.objects.values()) == [data]
         assert web.n_puts() == 1
 

@@ -117,7 +117,7 @@ def test_a_wrong_copy_is_replaced_and_its_depot_named(lab):
     assert all_are_there(lab, contents)
     sent = "set/f003: sent wrong bytes within 0-19999"
     if sent in run.err:
-        assert "it is not asked for that file again" in run.err
+        assert "that object is not used again" in run.err
 
 
 def test_a_wrong_copy_that_is_the_only_one_fails_alone(lab):
@@ -126,6 +126,10 @@ def test_a_wrong_copy_that_is_the_only_one_fails_alone(lab):
     run = lab.xdownload(manifest(lab, [depot], contents))
     assert run.rc == 4, run.err
     contents.pop("set/f003")
+    wrong = lab.path("set/f003.part")  # it stays, in case the hash is wrong
+    assert wrong.read_bytes() == bytes_of(SIZE, 99)
+    wrong.unlink()
+    lab.path("set/f003.part.journal").unlink()
     assert all_are_there(lab, contents)
     assert "set/f003: sent wrong bytes within 0-19999" in run.err
 
@@ -471,10 +475,12 @@ def test_a_file_of_unknown_size_costs_one_request(lab, ranges):
     run = lab.xdownload(*listed(lab, map(depot.url, contents)))
     assert run.rc == 0, run.err
     assert came(lab, contents)
-    *each, one = run.reports
+    each = [r for r in run.reports if "files" not in r]
+    one, = [r for r in run.reports if "files" in r]
     assert [(r["outcome"], r["size"]) for r in each] == \
         30 * [("complete", SIZE)]
-    assert (one["files"], one["size"]) == (30, 30 * SIZE)
+    # On a busy machine the last file may be received, dropped and fetched alone.
+    assert one["files"] in (29, 30) and one["size"] == one["files"] * SIZE
     assert len(depot.requests()) < 36  # the last ones may be asked for twice
     assert one["bytes_resumed"] == 0
 

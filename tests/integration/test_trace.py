@@ -2,6 +2,7 @@
 """What --trace records, and what `xdownload trace` makes of it."""
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -480,9 +481,10 @@ def rates_of_client(lab, change):
 
 
 def test_a_change_of_all_depots_is_the_client_s(lab):
-    rates = rates_of_client(lab, "at 3s client rate=8mbit\n")
-    assert [s for s, _ in rates] == [0, pytest.approx(3, abs=0.7)]
-    assert [r for _, r in rates] == pytest.approx([25, 8], rel=0.15)
+    # A smaller fall empties the queues of some depots only, and looks like theirs.
+    rates = rates_of_client(lab, "at 2s client rate=4mbit\n")
+    assert [s for s, _ in rates] == [0, pytest.approx(2, abs=0.7)]
+    assert [r for _, r in rates] == pytest.approx([25, 4], rel=0.2)
 
 
 def test_a_change_of_one_depot_is_its_own(lab):
@@ -544,7 +546,7 @@ GOOD = ('[\n{"name":"xdownload_trace","cat":"","ph":"M","ts":0,"pid":0,'
     (GOOD, 1, "no request had ended"),
     (GOOD + ',\n{"name":"\\q"}]', 3, "line 3 is no event of a trace"),
     (GOOD + ",\n7]", 3, "line 3 is no event of a trace"),
-    (GOOD + ',\n{"a":' + "[" * 50 + "]" * 50 + "}]", 3,
+    (GOOD + ',\n{"a":' + "[" * 100_000 + "]" * 100_000 + "}]", 3,
      "line 3 is no event of a trace"),
 ])
 def test_what_is_no_trace_is_refused_in_a_sentence(lab, text, rc, message):
@@ -565,6 +567,31 @@ def test_a_trace_that_is_torn_is_shown_as_far_as_it_goes(lab):
         drawn(lab, "torn.json", "-q")
 
 
+def test_a_damaged_trace_is_shown_or_refused_in_a_sentence(lab):
+    whole = lab.read(virtual(lab, "aggressive")).decode()
+    numbers = [m.span() for m in re.finditer(r"\d+", whole)]
+    chance = random.Random(1)
+    for i in range(20):
+        text = whole
+        for begin, end in sorted(chance.sample(numbers, 9), reverse=True):
+            text = text[:begin] + chance.choice([
+                "0", "-1", "1e300", "-1e999", "1e-300", "NaN", "null", "true",
+                '"x"', "{}", "[[]]", "18446744073709551616", "2000000",
+                "9" * 400]) + text[end:]
+        if i % 3 == 0:
+            text = text.replace(chance.choice(["[", "]", "{", ":", '"']), "",
+                                1)
+        lab.write("damaged.json", text)
+        for options in ([], ["--summary"], ["--scenario", "-"]):
+            run = lab.xdownload("trace", *options, "damaged.json",
+                                report=False)
+            assert run.rc in (0, 1, 3), (i, run.err)
+            assert "Traceback" not in run.err
+            assert "nan" not in run.out.decode().lower(), i
+        if run.rc == 0 and run.out:
+            drawn(lab, "damaged.json")
+
+
 @pytest.mark.plain
 def test_a_long_trace_takes_no_more_memory(lab):
     whole = lab.read(virtual(lab, "basic")).decode().splitlines()
@@ -583,18 +610,28 @@ def test_a_long_trace_takes_no_more_memory(lab):
 @pytest.mark.parametrize("args, message", [
     ([], "trace takes one file"),
     (["a", "b"], "trace takes one file"),
-    (["--summary", "--scenario", "x", "a"], "exclude each other"),
-    (["--scenario", "x", "-o", "y", "a"], "give one of them"),
+    (["--summary", "--scenario", "x", "a"],
+     "use either --summary or --scenario"),
+    (["--scenario", "x", "-o", "y", "a"], "both name the file that is written"),
     (["--run", "0", "a"], "--run takes a number from 1 on"),
-    (["--trace", "x", "a"], "--trace means nothing to trace"),
+    (["--trace", "x", "a"], "--trace works only with"),
 ])
 def test_what_makes_no_sense_is_a_usage_error(lab, args, message):
     assert message in trace(lab, *args, rc=2).err
 
 
+def test_without_python_a_scenario_is_written_and_python_is_named(lab):
+    virtual(lab, "basic")
+    lab.environment["PATH"] = str(lab.folder)
+    trace(lab, "--scenario", "b.scn", "t.json")
+    for option in ([], ["--summary"]):
+        assert "python3 is needed" in trace(lab, *option, "t.json", rc=5).err
+
+
 def test_a_trace_that_is_not_there_or_cannot_be_read_twice(lab):
     assert "nowhere.json: No such file" in trace(lab, "nowhere.json", rc=5).err
     virtual(lab, "basic")
-    run = lab.xdownload("trace", "/dev/stdin", report=False,
-                        stdin=subprocess.PIPE)
-    assert run.rc == 3 and "needs to be a file" in run.err
+    for options in ([], ["--scenario", "b.scn"]):
+        run = lab.xdownload("trace", *options, "/dev/stdin", report=False,
+                            stdin=subprocess.PIPE)
+        assert run.rc == 3 and "needs to be a file" in run.err

@@ -3,6 +3,7 @@
 of somebody else cannot bring them to do."""
 import calendar
 import contextlib
+import html
 import json
 import os
 import re
@@ -165,6 +166,19 @@ def test_a_metalink_stays_one(lab):
         assert not a.objects and len(b.objects) == 1
 
 
+@pytest.mark.parametrize("size", [(256 << 10) + 1, 700_000])
+def test_add_to_a_metalink_puts_a_copy_of_the_whole_file(lab, size):
+    """Also where the file ends within a piece."""
+    lab.path("film.bin").write_bytes(bytes_of(size))
+    with StoreDepot() as a, StoreDepot() as b:
+        assert lab.xdownload("put", "film.bin", "--to", a.url, "-o", "f.meta4",
+                             report=False).rc == 0
+        run = lab.xdownload("add", "f.meta4", "--to", b.url, report=False)
+        assert run.rc == 0, run.err
+        assert [len(data) for data in b.objects.values()] == [size]
+        assert host(b) in lab.path("f.meta4").read_text()
+
+
 def test_the_last_copy_is_never_dropped(lab):
     with placed(lab, 2, "--stripe", "--copies", "1") as (a, b):
         before = texts(lab)
@@ -230,14 +244,32 @@ def test_without_a_hash_nothing_is_removed(lab):
         assert drop(lab, "--from", a.url, "--keep-objects").rc == 0
 
 
-def test_what_could_not_be_removed_is_reported_and_not_named(lab):
+@pytest.mark.parametrize("status", [403, 503])
+def test_what_could_not_be_removed_is_removed_by_the_next_drop(lab, status):
     with placed(lab) as (a, _b):
-        a.refused = {"DELETE": 403}
-        run = drop(lab, "--from", a.url, "--json")
+        a.refused = {"DELETE": status}
+        run = drop(lab, "--from", a.url, "--json", "--retry", "1",
+                   "--patience", "0s")
         assert run.rc == 1
-        assert "403" in run.err and host(a) in run.err
+        assert str(status) in run.err and host(a) in run.err
         assert [r["state"] for r in json.loads(run.out)["replicas"]] == [
             "failed"] * 3
+        public, private = texts(lab)
+        assert host(a) not in public and private.count(host(a)) >= 3
+        a.refused.clear()
+        assert drop(lab, "--from", a.url).rc == 0
+        assert not a.objects
+        assert all(host(a) not in text for text in texts(lab))
+        assert drop(lab, "--from", a.url).rc == 2
+
+
+def test_what_cannot_be_removed_is_forgotten_if_that_is_wanted(lab):
+    with placed(lab) as (a, _b):
+        a.refused = {"DELETE": 403}
+        assert drop(lab, "--from", a.url).rc == 1
+        run = drop(lab, "--from", a.url, "--keep-objects")
+        assert run.rc == 0, run.err
+        assert len(a.objects) == 3
         assert all(host(a) not in text for text in texts(lab))
 
 
@@ -338,6 +370,53 @@ def test_a_private_manifest_that_others_may_use_is_refused(lab, command, mode):
         assert "chmod 600" in run.err
         assert_untouched(lab, before, a, b)
         assert not a.requests and not b.requests
+
+
+@pytest.mark.parametrize("size", [SIZE, SIZE + 1])
+@pytest.mark.parametrize("command", [["drop", "f.xnd", "--from"],
+                                     ["renew", "f.xnd", "--for", "1d", "--to"],
+                                     ["add", "f.xnd", "--to"],
+                                     ["check", "f.xnd", "--heal", "--to"]],
+                         ids=lambda words: words[0])
+def test_private_manifest_of_another_file_is_refused(lab, command, size):
+    with placed(lab) as (a, b), StoreDepot() as c:
+        lab.path("other.bin").write_bytes(bytes(size))
+        run = lab.xdownload("put", "other.bin", "--to", c.url, "-o", "g.xnd",
+                            report=False)
+        assert run.rc == 0, run.err
+        lab.path("g.xnd").replace(lab.path("f.xnd"))
+        before = texts(lab)
+        c.requests.clear()
+        run = lab.xdownload(*command, c.url, report=False)
+        assert run.rc == 1, run.err
+        assert "f.xnd and f.private.xnd are of different files" in run.err
+        assert_untouched(lab, before, a, b)
+        assert not a.requests and not b.requests and not c.requests
+
+
+@pytest.mark.parametrize("n_dead", [1, None], ids=["one", "all"])
+def test_heal_does_not_speak_for_dead_copies_of_the_public_manifest(lab,
+                                                                    n_dead):
+    with placed(lab) as (a, b):
+        edit(lab, lambda text: re.sub(r"/[0-9a-f]+-0<", "/gone<", text,
+                                      count=n_dead or 0), "f.xnd")
+        before = texts(lab)
+        run = lab.xdownload("check", "--heal", "--to", a.url, "f.xnd",
+                            report=False)
+        assert run.rc == 1, run.err
+        assert "f.xnd names copies that cannot be used" in run.err
+        assert_untouched(lab, before, a, b)
+
+
+def test_heal_accepts_good_copies_that_only_the_public_manifest_has(lab):
+    with placed(lab) as (a, b), StoreDepot() as c:
+        run = lab.xdownload("put", "film.bin", "--to", c.url, "-o", "g.xnd",
+                            "--extent", "1m", report=False)
+        assert run.rc == 0, run.err
+        lab.path("f.xnd").write_text(lab.path("g.xnd").read_text())
+        run = lab.xdownload("check", "--heal", "--to", a.url, "f.xnd",
+                            report=False)
+        assert run.rc == 0, run.err
 
 
 def test_a_private_manifest_by_a_link_is_refused(lab):
@@ -518,7 +597,7 @@ def test_what_does_not_expire_is_said(lab):
         run = lab.xdownload("renew", "f.xnd", "--for", "30d", "--json",
                             report=False)
         assert run.rc == 0, run.err
-        assert "6 replicas not: their stores let nothing expire" in run.err
+        assert "6 replicas need no renewal: their stores never delete" in run.err
         assert {r["state"] for r in json.loads(run.out)["replicas"]} == {
             "endless"}
         assert texts(lab) == before
@@ -695,6 +774,31 @@ def test_presigned_urls_are_made_anew_where_the_bucket_was_typed(lab, s3):
     assert not s3.requests
     assert_near(ends(lab), DAY)
     assert_fetched(lab)
+
+
+def test_renew_keeps_a_presigned_url_that_lasts_longer(lab, s3):
+    edit(lab, presigned)
+    assert renew(lab, "--for", "2d", "--to", "s3://bkt/dir", *s3.at).rc == 0
+    before = [html.unescape(text) for text in texts(lab)]
+    assert all("X-Amz-Expires=172800" in text for text in before)
+    for to in ["--to", "s3://bkt/dir"], []:
+        run = renew(lab, "--for", "1h", *to, *s3.at, "--json")
+        assert run.rc == 0, run.err
+        assert [html.unescape(text) for text in texts(lab)] == before
+        assert "done" in {r["state"] for r in
+                          json.loads(run.out)["replicas"]}
+
+
+def test_a_manifest_that_nobody_else_may_read_stays_so(lab):
+    with placed(lab) as (a, b), StoreDepot() as c:
+        for words in (["drop", "f.xnd", "--from", a.url],
+                      ["add", "f.xnd", "--to", c.url]):
+            lab.path("f.xnd").chmod(0o600)
+            before = lab.read("f.xnd")
+            run = lab.xdownload(*words, report=False)
+            assert run.rc == 0, run.err
+            assert lab.read("f.xnd") != before
+            assert stat.S_IMODE(lab.path("f.xnd").stat().st_mode) == 0o600
 
 
 # ---- mistakes that people make ----

@@ -608,17 +608,17 @@ def test_the_list_says_what_the_nodes_say(lab):
     (["h:1", "--origin", "http://o/", "--chunk", "2g", "-o", "m"],
      "invalid chunk size"),
     (["h:1", "--origin", "http://o/", "--chunk", "x", "-o", "m"],
-     "invalid chunk 'x'"),
+     "invalid --chunk 'x'"),
     (["h:1", "--origin", "http://o/", "--hops", "3", "-o", "m"],
      "--hops takes 1 or 2"),
     (["h:1", "--origin", "http://o/", "--cache-size", "1m", "-o", "m"],
      "too small"),
     (["h:1", "--origin", "http://o/", "--fill-time", "0", "-o", "m"],
-     "invalid fill-time"),
+     "invalid --fill-time"),
     (["h:1", "--origin", "http://h:1/", "-o", "m"], "is node h-1"),
     (["a=https://h:1", "--origin", "http://o/", "-o", "m"],
      "no http address"),
-    (["--check", "x:1", "--origin", "http://o/", "-o", "m"], "not both"),
+    (["--check", "x:1", "--origin", "http://o/", "-o", "m"], "use either --nginx or --check"),
 ])
 def test_what_cannot_be_meant_is_wrong_usage(lab, words, sentence):
     run = via(lab, *words)
@@ -686,9 +686,9 @@ def test_a_mesh_that_is_well_is_said_to_be(lab):
         said = json.loads(run.out)
         assert failed(run) == {} and said["sound"] == 3
         assert (said["size"], said["chunks"], said["chunks_asked"],
-                said["chunks_held"]) == (SIZE, N, N, 2)
+                said["chunks_held"]) == (SIZE, N, N, 3)
         assert said["etag"] == world.etag
-        assert [n["chunks_held"] for n in said["nodes"]] == [1, 2, 2]
+        assert [n["chunks_held"] for n in said["nodes"]] == [2, 2, 2]
         assert [n["id"] for n in said["nodes"]] == list("abc")
         # Node a was asked without a version before, which tells nothing.
         assert [n["tests"]["credentials"]["passed"]

@@ -4,8 +4,12 @@ the config file."""
 import hashlib
 import os
 import re
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
+from lab import PATIENCE, XDOWNLOAD
 
 SIZE = 300_001
 COMMANDS = ["verify", "show", "put", "add", "make", "check", "depot", "drop", "renew",
@@ -98,7 +102,9 @@ def test_help_on_what_there_is_not_names_what_there_is(lab, topic, meant):
     (["--max"], "--max may mean more than one option: --"),
     (["-%"], "unknown option -%\n"),
     (["shwo", "f.xnd"], "there is no file and no command 'shwo': did you mean "
-     "'xdownload show'?")])
+     "'xdownload show'?"),
+    (["downlaod", "http://127.0.0.1:1/x"],
+     "unknown command 'downlaod'; to download, give only the URL")])
 def test_the_nearest_name_is_named(lab, words, meant):
     assert meant in refused(lab, *words)
 
@@ -108,6 +114,33 @@ def test_a_file_may_be_named_nearly_like_a_command(lab):
     os.rename(lab.exnode("f.bin", lab.depots(1)), lab.path("shwo"))
     assert lab.xdownload("shwo").rc == 0
     assert lab.read("f.bin") == data
+
+
+# ---- options that need or exclude each other ----
+
+@pytest.mark.parametrize("words, said", [
+    (["-4", "-6", "m"], "use either --ipv4 or --ipv6\n"),
+    (["-c", "--no-continue", "m"], "use either --continue or --no-continue\n"),
+    (["--content-disposition", "-N", "m"],
+     "use either --content-disposition or --timestamping: "),
+    (["--signature", "x", "m"], "--signature needs --keyring or --public-key"),
+    (["put", "f"], "put needs --to: the stores to put the file on\n"),
+    (["put", "--code", "2+1", "--code", "3+1", "f"],
+     "--code is given twice: 2+1 and 3+1"),
+    (["via", "h:1"], "via needs --nginx or --check\n"),
+    (["via", "--check", "--hops", "2", "m", "http://a/"],
+     "--hops needs --nginx: "),
+    (["bench", "--stalls", "--virtual", "x"],
+     "--stalls needs --rate RATE or --paper\n"),
+    (["depot", "--token", "short", "."],
+     "--token takes 8 to 64 letters, digits")])
+def test_options_that_do_not_go_together_are_named(lab, words, said):
+    assert said in refused(lab, *words)
+
+
+def test_a_switch_that_is_off_excludes_nothing(lab):
+    assert "use either" not in lab.xdownload(
+        "-c", "--set", "no-continue=no", "m", report=False).err
 
 
 # ---- options of other programs ----
@@ -126,8 +159,8 @@ def test_what_means_one_thing_everywhere_is_taken(lab):
 
 
 @pytest.mark.parametrize("words, ours", [
-    (["--dir", "nowhere"], "nowhere"), (["--private-key", "k.pem"], "no cert"),
-    (["--max-connection-per-server", "99"], "invalid threads-per-depot '99'"),
+    (["--dir", "nowhere"], "nowhere"), (["--private-key", "k.pem"], "needs --cert"),
+    (["--max-connection-per-server", "99"], "invalid --threads-per-depot '99'"),
     (["--no-clobber=1"], "this option takes no value")])
 def test_they_are_our_options_under_another_name(lab, words, ours):
     run = lab.xdownload(*words, "https://127.0.0.1:9/f", report=False)
@@ -188,7 +221,7 @@ def test_units_are_forgiven_and_nonsense_is_not(lab, option, good, bad):
         assert value(lab, option, f"--{option}", word) in (word, "")
     for word in bad:
         said = refused(lab, f"--{option}", word, "http://127.0.0.1:9/f")
-        assert f"invalid {option} '{word}': use " in said
+        assert f"invalid --{option} '{word}': use " in said
 
 
 @pytest.mark.parametrize("word", ["1s", "20sec", "5min", "1h", "2m", "64k"])
@@ -263,6 +296,38 @@ def test_the_folder_of_config_files_may_be_another(lab):
     assert value(lab, "retry") == "7"
 
 
+def run_as_another(home):
+    """The command with this home folder, as a user whom modes bind."""
+    try:
+        return subprocess.run(
+            [XDOWNLOAD, "show", "http://127.0.0.1:9/f"], cwd="/", text=True,
+            env={"HOME": str(home)}, capture_output=True, timeout=PATIENCE,
+            **{"user": 65534, "group": 65534} if os.geteuid() == 0 else {})
+    except PermissionError:
+        pytest.skip("another user cannot run the command")
+
+
+@pytest.mark.parametrize("closed, status, said", [
+    ("", 1, "127.0.0.1"), (".config", 1, "127.0.0.1"),
+    (".config/xdownload", 1, "127.0.0.1"),
+    (".config/xdownload/config", 5, "config cannot be read: Permission denied")])
+def test_a_config_file_is_read_unless_its_folder_cannot_be_searched(
+        closed, status, said):
+    """A service may have the home folder of another user."""
+    with tempfile.TemporaryDirectory() as home:
+        os.chmod(home, 0o755)
+        path = Path(home, ".config/xdownload/config")
+        path.parent.mkdir(parents=True)
+        path.write_text("retyr 3\n")
+        assert run_as_another(home).returncode == 2
+        mode = Path(home, closed).stat().st_mode
+        Path(home, closed).chmod(0)
+        run = run_as_another(home)
+        Path(home, closed).chmod(mode)
+    assert run.returncode == status, run
+    assert said in run.stderr and "Success" not in run.stderr
+
+
 @pytest.mark.parametrize("line, why", [
     ("output f", "not allowed in a config file"),
     ("directory /tmp", "not allowed"), ("force", "not allowed"),
@@ -274,7 +339,7 @@ def test_the_folder_of_config_files_may_be_another(lab):
     ("proxy http://me:secret@proxy.example", "not allowed"),
     ("retyr 3", "there is no such option: did you mean retry?"), ("q", "there is no such option"),
     ("retry", "needs a value"), ("retry =", "needs a value"),
-    ("quiet yes", "takes no value"), ("retry many", "invalid retry 'many'")])
+    ("quiet yes", "takes no value"), ("retry many", "invalid --retry 'many'")])
 def test_what_a_config_file_may_not_set_ends_the_run(lab, line, why):
     path = config(lab, f"silence 3s\n{line}\n")
     run = lab.xdownload("http://127.0.0.1:9/f", report=False)
@@ -352,8 +417,10 @@ def test_of_many_copies_none_has_advice_of_its_own(lab):
     ("page.html", 3, "an HTML page, not a manifest: fetch that which it"),
     ("words.txt", 3, "a manifest is a Metalink, an exNode or a list of URLs"),
     ("binary", 3, "this is not UTF-8 text, as every manifest is"),
-    ("http://::1/x", 1, "an IPv6 address stands in brackets"),
-    ("http://127.0.0.1:99999/x", 1, "a port is a number up to 65535"),
+    ("http://", 1, "http://: the URL has no host"),
+    ("http://:80/x", 1, "the URL has no host"),
+    ("http://::1/x", 1, "write an IPv6 address in brackets"),
+    ("http://127.0.0.1:99999/x", 1, "a port as a number from 1 to 65535"),
     ("http://127.0.0.1:1/x", 1, "no server listens there: check the host"),
     ("http://no.such.invalid/x", 1, "check the name, and whether this"),
     ("https://PLAIN/x", 1, "does not speak TLS there: use http://"),

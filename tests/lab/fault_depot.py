@@ -212,6 +212,31 @@ class Faults:
                     {"Content-Length": last - first - 9})
         c.send(self.data[first:last - 9], e)
 
+    def one_byte_fewer(self, c, e):
+        """Counts a range one byte short, in its length and in its body."""
+        e.fired = e.first is not None
+        first, last = self.asked(e)
+        if not e.fired:
+            return self.serve(c, e)
+        c.send_head(206, self.fields(first, last) |
+                    {"Content-Length": last - first})
+        return c.send(self.data[first:last], e)
+
+    def one_byte_fewer_in_chunks(self, c, e):
+        """The same, and does not say how long its answer is."""
+        e.fired = e.first is not None
+        first, last = self.asked(e)
+        if not e.fired:
+            return self.serve(c, e)
+        fields = self.fields(first, last) | {"Transfer-Encoding": "chunked"}
+        del fields["Content-Length"]
+        c.send_head(206, fields)
+        if last > first:
+            c.send(b"%x\r\n" % (last - first))
+            c.send(self.data[first:last], e)
+            c.send(b"\r\n")
+        return c.send(b"0\r\n\r\n")
+
     def more_bytes(self, c, e):
         """Sends ten bytes more than it promises."""
         e.fired = True

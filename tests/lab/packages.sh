@@ -3,7 +3,8 @@
 #
 #     want_command gcc gcc            # command, package that has it
 #     want_package libxml2-dev        # any of the packages; the first is taken
-#     install_missing                 # says the line, then runs it
+#     install_missing                 # prints the apt command, then runs it
+#     unpack_nginx FOLDER             # sets PATH so that nginx is found
 
 missing=
 
@@ -35,8 +36,6 @@ want_build()
     want_package libisal-dev
     want_package libmicrohttpd-dev
     want_command pkg-config pkg-config
-    want_command nginx nginx-light
-    want_package ca-certificates
 }
 
 say_and_run()
@@ -45,20 +44,48 @@ say_and_run()
     "$@"
 }
 
+apt_update()
+{
+    [ -z "${apt_is_updated-}" ] || return 0
+    say_and_run $sudo apt-get update -q
+    apt_is_updated=yes
+}
+
 install_missing()
 {
+    sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
     [ -n "$missing" ] || return 0
     if ! command -v apt-get >/dev/null 2>&1; then
         echo "missing, to be installed by hand:$missing" >&2
         return 1
     fi
-    sudo=
-    [ "$(id -u)" = 0 ] || sudo=sudo
-    say_and_run $sudo apt-get update -q
+    apt_update
     # shellcheck disable=SC2086
     say_and_run $sudo env DEBIAN_FRONTEND=noninteractive \
         apt-get install -q -y --no-install-recommends $missing
     missing=
+}
+
+# Unpacks nginx into FOLDER where none is installed, and puts it on the PATH.  To
+# install the package would start a web server on port 80, now and at each boot.
+unpack_nginx()
+{
+    PATH=$PATH:/usr/sbin:$1/usr/sbin
+    ! command -v nginx >/dev/null 2>&1 || return 0
+    apt_update
+    mkdir -p "$1"
+    # The program is in nginx-light on Ubuntu 22.04, in nginx since Debian 12.
+    for package in nginx nginx-light; do
+        (cd "$1" && say_and_run apt-get download -q "$package" &&
+            dpkg-deb -x "$package"_*.deb .) 2>"$1/log" || {
+            cat "$1/log" >&2
+            return 1
+        }
+        ! command -v nginx >/dev/null 2>&1 || return 0
+    done
+    echo "the packages nginx and nginx-light have no /usr/sbin/nginx" >&2
+    return 1
 }
 
 # What root built under somebody's tree stays that person's.

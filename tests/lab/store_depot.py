@@ -68,6 +68,13 @@ class Faults:
         return 201
 
     @staticmethod
+    def busy_thrice(h, body):
+        if h.number <= 3:
+            return 503
+        h.store.objects[h.path] = body
+        return 201
+
+    @staticmethod
     def stores_and_hangs_up_once(h, body):
         """Nobody sees that it has it."""
         h.store.objects[h.path] = body
@@ -97,6 +104,40 @@ class Faults:
         """It is put when put_late() says so; nobody gets an answer."""
         h.store.delayed[h.path] = body
         h.rfile.read(1)
+
+    @staticmethod
+    def works_on_it(h, body):
+        """As one that looks for viruses before it answers."""
+        time.sleep(2)
+        h.store.objects[h.path] = body
+        return 201
+
+    @staticmethod
+    def works_behind_a_gateway(h, body):
+        """The gateway says that it is late; then it is there."""
+        def put():
+            h.store.objects[h.path] = body
+        threading.Timer(2, put).start()
+        return 504
+
+    @staticmethod
+    def knows_no_conditions(h, body):
+        return Faults._without_condition(h, body, 501)
+
+    @staticmethod
+    def takes_conditions_for_bad_requests(h, body):
+        return Faults._without_condition(h, body, 400)
+
+    @staticmethod
+    def says_412_to_each_condition(h, body):
+        return Faults._without_condition(h, body, 412)
+
+    @staticmethod
+    def _without_condition(h, body, status):
+        if "If-None-Match" in h.headers:
+            return status
+        h.store.objects[h.path] = body
+        return 201
 
     @staticmethod
     def hangs_up(_h, _body):

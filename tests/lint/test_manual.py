@@ -171,6 +171,20 @@ def test_a_contract_becomes_paragraphs(tmp_path):
         "=head1 SEE ALSO\n\nlibxdownload(3)\n\n=cut\n")
 
 
+def test_lines_that_begin_with_a_dash_become_a_list(tmp_path):
+    header = tmp_path / "planted.h"
+    header.write_text("/* What it is. */\n\n"
+                      "/*\n * Sets it:\n * - now,\n *   or soon;\n * - later.\n"
+                      " * Blocks: no.\n */\nstruct xd_a {\n    int b;\n\n"
+                      "    int c;\n};\n")
+    page = page_of(header, tmp_path)
+    assert ("=head2 struct xd_a\n\n    struct xd_a {\n        int b;\n\n"
+            "        int c;\n    };\n\nSets it:\n\n=over 2\n\n"
+            "=item *\n\nnow,\nor soon;\n\n=item *\n\nlater.\n\n=back\n\n"
+            "B<Blocks:> no.\n\n") in page.read_text(), page.read_text()
+    test_a_page_is_good_pod(page)
+
+
 @pytest.mark.parametrize("header", HEADERS, ids=lambda h: h.stem)
 def test_the_page_of_a_header_is_good_pod(header, tmp_path):
     test_a_page_is_good_pod(page_of(header, tmp_path))

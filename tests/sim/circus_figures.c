@@ -230,8 +230,8 @@ static void head_of_two(const struct circus_figures *f, const char *title,
                         const char *parameter)
 {
     head(f, title, parameter, "load 0.2: network MB/s", "disk MB/s",
-         "miss ratio", "fast clients' time, of alone", "load 0.4: network MB/s",
-         "disk MB/s", "miss ratio", "fast clients' time, of alone", NULL);
+         "miss ratio", "time of fast clients / alone", "load 0.4: network MB/s",
+         "disk MB/s", "miss ratio", "time of fast clients / alone", NULL);
 }
 
 static void row_of_two(const struct circus_figures *f, int decimals, double x,

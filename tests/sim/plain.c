@@ -43,10 +43,11 @@ static void count(void *user, unsigned tag, uint64_t n)
     p->got += n;
 }
 
-static void broken(void *user, unsigned tag)
+static void broken(void *user, unsigned tag, xd_nsec retry)
 {
     (void)user;
     (void)tag;
+    (void)retry;
 }
 
 static void ask(struct xd_tcp *t, unsigned depot, unsigned connections,

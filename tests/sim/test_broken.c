@@ -366,7 +366,6 @@ START_TEST(an_eleventh_request_in_vain_is_noticed)
     ck_assert_ptr_nonnull(r);
     ck_assert_int_eq(xd_rules_action(r, &open, 0), XD_RULE_NONE);
     for (unsigned i = 0; i < 10; i++) {
-        r->depots[0].failures = 0; /* as one that forgot them would have it */
         failed.now += 3600 * XD_SECOND;
         ck_assert_int_eq(xd_rules_action(r, &fetch, failed.now), XD_RULE_NONE);
         ck_assert_int_eq(xd_rules_event(r, &failed), XD_RULE_NONE);

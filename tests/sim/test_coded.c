@@ -283,6 +283,25 @@ START_TEST(a_copy_of_a_piece_that_two_depots_delivered_is_compared)
 END_TEST
 
 /* Six depots with one copy bring a sixth each, four with parity a quarter. */
+/* Pieces of 300 KiB span three shards: which of the depots lies, combinations of their
+ * copies show. */
+START_TEST(any_two_depots_may_lie_though_pieces_span_shards)
+{
+    o.piece_bytes = 300 * KIB;
+    run(pair(_i), "lies", false);
+    ck_assert(result.is_complete);
+}
+END_TEST
+
+START_TEST(one_depot_of_copies_may_lie_though_pieces_span_objects)
+{
+    with_copies(2);
+    o.piece_bytes = 300 * KIB;
+    run(1u << _i, "lies", false);
+    ck_assert(result.is_complete);
+}
+END_TEST
+
 START_TEST(the_limit_is_that_of_the_depot_that_has_to_bring_most)
 {
     const double packets = 1500. / 1448, slowest = 2e6 / 8 / packets;
@@ -323,6 +342,10 @@ int main(void)
         N_POLICIES);
     tcase_add_loop_test(
         t, a_copy_of_a_piece_that_two_depots_delivered_is_compared, 0, N_PAIRS);
+    tcase_add_loop_test(t, any_two_depots_may_lie_though_pieces_span_shards, 0,
+                        N_PAIRS);
+    tcase_add_loop_test(
+        t, one_depot_of_copies_may_lie_though_pieces_span_objects, 0, N_DEPOTS);
     tcase_add_test(t, the_limit_is_that_of_the_depot_that_has_to_bring_most);
     return run_suite("sim.coded", t);
 }

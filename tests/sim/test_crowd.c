@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "crowds.h"
+#include "crowd/crowds.h"
 #include "sched/policy.h"
-#include "sim/crowd_share.h"
+#include "crowd/share.h"
 #include "sim/run.h"
 #include "suite.h"
 

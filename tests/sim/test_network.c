@@ -144,6 +144,20 @@ START_TEST(a_rate_that_changes_is_heeded)
 }
 END_TEST
 
+/* 64 KiB wait at 1 s, for which the slow line would need another half a second. */
+START_TEST(a_queue_is_emptied_at_the_rate_of_the_line_as_it_is_now)
+{
+    o.size = MIB;
+    o.sched.block_bytes = o.size;
+    expect_within(run(PATH_AT("1") "rate=1mbit rtt=20ms queue=64k\n"
+                                   "at 1s d1 rate=100mbit"),
+                  1.05, 1.3);
+    expect_within(run("client rate=1mbit queue=64k\n" PATH_AT("1") PATH
+                      "\nat 1s client rate=100mbit"),
+                  1.3, 1.6);
+}
+END_TEST
+
 START_TEST(a_depot_that_falls_silent_fails_after_the_silence)
 {
     o.sched.policy = &xd_policy_basic;
@@ -299,6 +313,32 @@ START_TEST(the_same_seed_gives_the_same_run)
 END_TEST
 
 /* The same as the lab's, which was computed elsewhere. */
+static unsigned millionths(uint64_t *random)
+{
+    return (unsigned)(1e6 * xd_sim_uniform(random));
+}
+
+/* The same figures are in tests/wan/test_gate.py. */
+START_TEST(a_depot_of_the_lab_has_the_same_luck)
+{
+    static const unsigned draws[] = {833727, 883416, 346004},
+                          thoughts[] = {328400, 164669, 772645};
+    struct xd_scenario s;
+    struct xd_net n;
+
+    ck_assert_int_eq(xd_scenario_parse(&s, "depot a 1.1.1.1", NULL), 0);
+    ck_assert_int_eq(xd_net_init(&n, &s, 7), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        ck_assert_uint_eq(millionths(&xd_net_wire(&n, 0)->draw_random),
+                          draws[i]);
+        ck_assert_uint_eq(millionths(&xd_net_wire(&n, 0)->think_random),
+                          thoughts[i]);
+    }
+    xd_net_fini(&n);
+    xd_scenario_fini(&s);
+}
+END_TEST
+
 START_TEST(the_limit_is_that_of_a_fluid)
 {
     expect_within(limit("client rate=1gbit\n"
@@ -345,6 +385,34 @@ static const struct mistake mistakes[] = {
 
 /* Eight seconds of the slow one, or one of it and less than one of the fast; the
  * paper's policies wait for the slow one's last block. */
+static double sim_limit(const char *text)
+{
+    struct xd_scenario s;
+    double seconds = 0;
+
+    ck_assert_int_eq(xd_scenario_parse(&s, text, NULL), 0);
+    ck_assert_int_eq(xd_sim_limit(&s, &o, &seconds), 0);
+    xd_scenario_fini(&s);
+    return seconds;
+}
+
+#define ORIGIN "depot o 1.1.1.9 rate=200mbit rtt=40ms tier=2\n"
+
+/* Caches of 20 Mbit/s; of two each owns some of the eight objects. */
+START_TEST(the_limit_with_tiers_is_that_of_the_lowest_that_is_up)
+{
+    double both;
+
+    o.object_bytes = MIB;
+    both = sim_limit(ORIGIN PATH_AT("1") PATH " owners=1\n" PATH_AT("2") PATH
+                     " owners=1\n");
+    ck_assert_double_ge(both, 8.39 / 2.413 / 2);
+    ck_assert_double_le(both, 8.39 / 2.413);
+    expect_within(sim_limit(ORIGIN PATH_AT("1") PATH), 3.5, 3.7);
+    expect_within(sim_limit(ORIGIN PATH_AT("1") PATH " down"), 0.5, 0.7);
+}
+END_TEST
+
 START_TEST(a_depot_that_joins_later_is_used_from_then_on)
 {
     static const struct xd_policy *const all[] = {
@@ -457,6 +525,8 @@ int main(void)
     tcase_add_test(t, a_new_connection_starts_slowly);
     tcase_add_test(t, loss_slows_cubic_and_hardly_bbr);
     tcase_add_test(t, a_rate_that_changes_is_heeded);
+    tcase_add_test(t, the_limit_with_tiers_is_that_of_the_lowest_that_is_up);
+    tcase_add_test(t, a_queue_is_emptied_at_the_rate_of_the_line_as_it_is_now);
     tcase_add_test(t, a_depot_that_falls_silent_fails_after_the_silence);
     tcase_add_test(t, a_path_that_was_down_goes_on_where_it_was);
     tcase_add_test(t, a_refusal_is_noticed_after_a_round_trip);
@@ -469,6 +539,7 @@ int main(void)
     tcase_add_test(t, lanes_have_connections_and_with_http2_share_one);
     tcase_add_test(t, a_reader_that_is_slow_slows_the_download);
     tcase_add_test(t, the_same_seed_gives_the_same_run);
+    tcase_add_test(t, a_depot_of_the_lab_has_the_same_luck);
     tcase_add_test(t, the_limit_is_that_of_a_fluid);
     tcase_add_loop_test(t, a_depot_that_joins_later_is_used_from_then_on, 0, 4);
     tcase_add_loop_test(t, a_mistake_is_told_with_its_line, 0,

@@ -106,6 +106,39 @@ START_TEST(a_player_on_one_line_stalls_as_long_as_it_must)
 }
 END_TEST
 
+/* Where it goes to nothing was fetched: the window is shorter. */
+START_TEST(a_seek_is_waited_for_about_as_long_as_a_start)
+{
+    o.sched.window_bytes = 8 * MIB;
+    o.player.leaves_at = 10 * MIB;
+    o.player.goes_to = 30 * MIB;
+    ck_assert(play(FOUR, 15 * MBIT) < 0.5);
+    expect_within((double)result.jump / 1e6, 0.1, 1);
+}
+END_TEST
+
+START_TEST(while_a_player_is_paused_the_rest_arrives)
+{
+    o.piece_bytes = 0;
+    o.player.pauses_at = 15 * MIB;
+    o.player.pause = 2 * XD_SECOND;
+    expect_within(play(CLIENT TAMU, 15 * MBIT), 1.30, 1.53);
+    o.player.pause = 5 * XD_SECOND;
+    ck_assert(play(CLIENT TAMU, 15 * MBIT) == 0);
+}
+END_TEST
+
+START_TEST(two_players_are_served_side_by_side)
+{
+    o.sched.window_bytes = 8 * MIB;
+    o.second = (struct xd_sim_player){.bytes_per_s = 15 * MBIT,
+                                      .prebuffer = 5 * XD_SECOND,
+                                      .begins_at = 25 * MIB};
+    ck_assert(play(FOUR, 15 * MBIT) == 0);
+    ck_assert(play(CLIENT TAMU, 15 * MBIT) > 5);
+}
+END_TEST
+
 /* The paper's rates, and the nine tenths of what the lines bring. */
 START_TEST(adaptive_does_not_stall_where_none_need)
 {
@@ -186,9 +219,12 @@ START_TEST(depots_that_are_busy_save_the_head_of_the_line)
         "at 8s client rate=20mbit\n"
         "at 11s client rate=40mbit\n";
 
+    double stalls = 0;
+
     o.piece_bytes = 0;
-    o.seed = (uint64_t)_i;
-    ck_assert(play(text, 26 * MBIT) < 0.3);
+    for (o.seed = 1; o.seed <= 20; o.seed++)
+        stalls += play(text, 26 * MBIT);
+    ck_assert(stalls < 20 * 0.1); /* most have none */
 }
 END_TEST
 
@@ -237,6 +273,9 @@ int main(void)
     tcase_set_timeout(t, 0);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, the_least_stall_is_that_of_a_fluid);
+    tcase_add_test(t, two_players_are_served_side_by_side);
+    tcase_add_test(t, while_a_player_is_paused_the_rest_arrives);
+    tcase_add_test(t, a_seek_is_waited_for_about_as_long_as_a_start);
     tcase_add_test(t, a_player_on_one_line_stalls_as_long_as_it_must);
     tcase_add_loop_test(t, adaptive_does_not_stall_where_none_need, 0,
                         suite_cases(4, 8));
@@ -245,8 +284,7 @@ int main(void)
                         suite_cases(2, 4));
     tcase_add_loop_test(t, the_best_depot_collapsing_costs_no_stall, 0,
                         suite_cases(2, 4));
-    tcase_add_loop_test(t, depots_that_are_busy_save_the_head_of_the_line, 1,
-                        suite_cases(3, 6));
+    tcase_add_test(t, depots_that_are_busy_save_the_head_of_the_line);
     tcase_add_test(t,
                    the_first_byte_takes_two_round_trips_of_the_nearest_depot);
     tcase_add_loop_test(

@@ -318,6 +318,56 @@ START_TEST(a_repair_that_lacks_something_leaves_what_it_found)
 }
 END_TEST
 
+/* A file that lacks its end is as before, or complete. */
+static void assert_file_is_complete_or_kept(int rc)
+{
+    static unsigned char found[SMALL + 1];
+    FILE *f = fopen(path, "rb");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_uint_eq(fread(found, 1, sizeof found, f),
+                      rc == 0 ? SMALL : SMALL - 10);
+    ck_assert_int_eq(memcmp(found, bytes, rc == 0 ? SMALL : SMALL - 10), 0);
+    fclose(f);
+}
+
+static int begin_repair(void)
+{
+    struct xd_check *check;
+    int rc = xd_check_new(&check, manifest, 0, path, &error);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_check_begin_repair(check, options, &error);
+    xd_check_free(check);
+    return rc;
+}
+
+static int repair_beside(void)
+{
+    int rc;
+
+    unlink(part);
+    unlink(journal);
+    put(path, SMALL - 10);
+    describe(NULL, NULL, SMALL, BY_WHOLE);
+    torture_begin();
+    rc = begin_repair();
+    if (rc == 0)
+        rc = fetch();
+    torture_end();
+    assert_file_is_complete_or_kept(rc);
+    forget();
+    return rc;
+}
+
+START_TEST(repair_beside_the_file_that_lacks_something_keeps_it)
+{
+    set("force", "yes");
+    torture_survivor(repair_beside);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("distrust");
@@ -331,5 +381,6 @@ int main(void)
         t, depots_that_cannot_be_compared_for_want_of_memory_end_the_run, 0, 2);
     tcase_add_test(t, a_redirect_is_followed_or_not);
     tcase_add_test(t, a_repair_that_lacks_something_leaves_what_it_found);
+    tcase_add_test(t, repair_beside_the_file_that_lacks_something_keeps_it);
     return run_suite("torture.distrust", t);
 }

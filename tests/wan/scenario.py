@@ -7,9 +7,10 @@ rate is reached; depots behind one link share that, and all share the client's.
 A packet of 1500 bytes carries 1448 of the file.  Nothing is lost and no queue
 is in the way, so no downloader with one connection to each depot is faster; a
 depot that bounds its connections, by a cap or a window, is asked over several.
+A lottery is counted with its best draw, thinking with its least time.  Bursts
+and bounds on requests are not counted.
 """
 import math
-import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -20,7 +21,11 @@ UNITS = {"gbit": 125e6, "mbit": 125e3, "kbit": 125.0, "ms": 1e-3, "s": 1.0,
          "%": 0.01, "k": 1024.0, "m": 1048576.0}
 STEP = 0.001  # seconds
 CONNECTIONS = 6  # to a depot that bounds them, as many as xdownload opens
-WORDS = ("per", "answer")  # keys whose values are no numbers
+WORDS = ("per", "answer", "via")  # keys whose values are no numbers
+SWITCHES = {"down": ("is_down", True), "up": ("is_down", False),
+            "refuses": ("refuses", True)}
+# What a server does that is no quality of a line.
+GATED = ("cap", "most", "draws", "life", "hangs", "think", "asks", "refuses")
 
 
 def names(slow=True):
@@ -57,32 +62,53 @@ class Line:
         # flight; how many there may be, and seconds of a ban.
         self.cap = self.burst = self.window = self.most = self.ban = 0.0
         self.per, self.answer = "connection", "503"
-        self.is_down = False
+        # (cap, chances) of a lottery; answers of a connection; the share of
+        # connections that never get one.
+        self.draws, self.life, self.hangs = [], 0.0, 0.0
+        # Seconds before an answer, at least and at most; requests a second, and
+        # more after a pause; when to ask again.
+        self.think, self.asks, self.spare, self.retry = (0.0, 0.0), 0.0, 0.0, 0.0
+        self.is_down = self.refuses = False
         self.seen = None  # since when it is reachable
         self.change(words)
 
     def change(self, words):
         for word in words:
             key, _, value = word.partition("=")
-            if key in ("up", "down"):
-                self.is_down = key == "down"
-            elif key == "via":
-                self.via = value
+            if key in SWITCHES:
+                setattr(self, *SWITCHES[key])
             elif key in WORDS:
                 setattr(self, key, value)
+            elif key == "draws":
+                self.draws = [tuple(map(number, draw.split(":")))
+                              for draw in value.split(",")]
+            elif key == "think":
+                least, _, most = value.partition("-")
+                self.think = number(least), number(most or least)
             else:
                 setattr(self, key, number(value))
 
+    def has_gate(self):
+        return bool(self.cap or self.most or self.draws or self.life
+                    or self.hangs or self.sees_requests() or self.refuses)
+
+    def sees_requests(self):
+        """Whether it treats each request by itself, also those of HTTP/2."""
+        return self.per == "request" or any(self.think) or self.asks > 0
+
+    def best_cap(self):
+        return max((cap for cap, _ in self.draws), default=self.cap)
+
     def connections(self, asked):
         """How many of these it serves, if they are what bounds it."""
-        if not self.cap and not self.window:
+        if not self.best_cap() and not self.window:
             return 1
         return min(asked, int(self.most) or asked)
 
     def bound(self, n, rtt):
         """What n connections carry, in bytes of packets a second."""
         n *= PACKET / SEGMENT
-        return min(self.rate or math.inf, self.cap * n or math.inf,
+        return min(self.rate or math.inf, self.best_cap() * n or math.inf,
                    self.window * n / rtt or math.inf)
 
 
@@ -103,13 +129,10 @@ class Scenario:
             elif word == "at":
                 self.changes.append((number(rest[0]), rest[1], rest[2:]))
         self.changes.sort(key=lambda c: c[0])
-        gated = re.compile(r"(cap|most)=")
         for depot in self.depots:
-            depot.is_gated = bool(depot.cap or depot.most)
-        for _, name, words in self.changes:
-            for depot in self.depots:
-                depot.is_gated |= depot.name == name and any(
-                    map(gated.match, words))
+            depot.is_gated = depot.has_gate() or any(
+                name == depot.name and word.partition("=")[0] in GATED
+                for _, name, words in self.changes for word in words)
         if not self.depots:
             raise SystemExit(f"{path} names no depot")
 
@@ -139,11 +162,11 @@ def apply_changes(scenario, at, now):
 
 def _flow(depot, now, asked):
     """Bytes per second that the depot sends, asked over so many connections."""
-    if depot.is_down:
+    if depot.is_down or depot.refuses:
         return 0.0
     if depot.seen is None:
         depot.seen = now
-    age = now - depot.seen - 2 * depot.rtt
+    age = now - depot.seen - 2 * depot.rtt - depot.think[0]
     if age < 0:
         return 0.0
     rtt = max(depot.rtt, 1e-4)

@@ -210,8 +210,11 @@ def test_what_went_over_the_wire_is_counted(lay, tmp_path):
     (tmp_path / "file").write_bytes(bytes(100_000))
     scenario = lay(f"depot a {A} rtt=2ms", f"depot b {B} rtt=2ms")
     with Wan(scenario, tmp_path) as wan:
+        before = time.monotonic()
         assert wan.run(["curl", "-sSo", os.devnull, f"http://{A}/file",
                         f"http://{A}/file", "-o", os.devnull]).rc == 0
+        after = time.monotonic()
+    assert before < wan.report["began_s"] < after
     a, b = wan.report["depots"]
     assert 200_000 < a["payload_bytes"] < 201_000
     assert (a["connections"], a["requests"]) == (1, 2)

@@ -68,7 +68,7 @@ def find_wire(root=HERE.parents[1]):
     no other."""
     if "XD_WIRE" in os.environ:
         path = Path(os.environ["XD_WIRE"])
-        return path if path.exists() else None
+        return path if os.access(path, os.X_OK) else None
     return max(root.glob("build/*/tests/wan/wire"), default=None,
                key=lambda p: (not is_sanitized(p), p.stat().st_mtime))
 
@@ -199,7 +199,7 @@ class Wan:
             port, tls = (PLAIN, TLS) if d.is_gated else (80, 443)
             listen += (f"listen {d.address}:{port}; "
                        f"listen {d.address}:{tls} ssl http2;\n")
-            if d.per == "request":
+            if d.sees_requests():
                 fronts += (f"server {{ listen {d.address}:443 ssl http2; "
                            "access_log off; proxy_buffering off; "
                            "location / { proxy_pass http://"
@@ -213,7 +213,7 @@ class Wan:
         if not any(d.is_gated for d in self.scenario.depots):
             return
         self.gate = self.start([sys.executable, HERE / "gate.py",
-                                self.scenario.path], side="depots",
+                                self.scenario.path, self.seed], side="depots",
                                stdout=subprocess.PIPE, text=True)
         self._open.callback(self.gate.wait)
         self._open.callback(self.gate.kill)

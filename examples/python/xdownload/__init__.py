@@ -17,6 +17,7 @@ for example.
 """
 import io
 import os
+import threading
 from dataclasses import dataclass, fields as names_of
 from typing import Any, Callable, Iterable, List, Optional, Union
 
@@ -99,6 +100,10 @@ class _Reader(io.RawIOBase):
     """A file that is read while it arrives."""
 
     def __init__(self, source: Source, file: int, chosen: Any) -> None:
+        # Held during each call, so that close() frees nothing that is in use.
+        # A signal handler may close the file that its own thread reads.
+        self._lock = threading.RLock()
+        self._is_closing = False
         self._source = make(lib.xd_source_new, "xd_source",
                             lib.xd_source_unref, manifest(source, chosen),
                             file, chosen)
@@ -107,19 +112,27 @@ class _Reader(io.RawIOBase):
 
     def _wait_for(self, call: Callable[[], int]) -> int:
         """The result of the call, which is made again until it has one."""
-        self._check_open()
         while True:
-            got = call()
-            if got >= 0:
-                return got
-            if got != lib.XD_E_AGAIN:
-                error = ffi.new("struct xd_error *")
-                lib.xd_reader_error(self._reader, error)
-                raise Error(got, error)
+            with self._lock:
+                self._check_open()
+                got = call()
+                if got >= 0:
+                    return got
+                self._check_open()
+                if got != lib.XD_E_AGAIN:
+                    error = ffi.new("struct xd_error *")
+                    lib.xd_reader_error(self._reader, error)
+                    raise Error(got, error)
 
     def _check_open(self) -> None:
-        if self.closed:
+        if self.closed or self._is_closing:
             raise ValueError("I/O operation on closed file")
+
+    def interrupt(self) -> None:
+        """End a read that another thread waits for, before the file is closed."""
+        self._is_closing = True
+        if not self.closed:
+            lib.xd_reader_interrupt(self._reader, True)
 
     def readable(self) -> bool:
         return True
@@ -145,18 +158,32 @@ class _Reader(io.RawIOBase):
             lambda: int(lib.xd_reader_seek(self._reader, offset)))
 
     def tell(self) -> int:
-        self._check_open()
-        return int(lib.xd_reader_position(self._reader))
+        with self._lock:
+            self._check_open()
+            return int(lib.xd_reader_position(self._reader))
 
     def size(self) -> int:
         return self._wait_for(
             lambda: int(lib.xd_reader_size(self._reader, LOOK_MS)))
 
     def close(self) -> None:
-        if not self.closed:
-            super().close()
-            ffi.release(self._reader)
-            ffi.release(self._source)
+        self.interrupt()
+        with self._lock:
+            if not self.closed:
+                super().close()
+                ffi.release(self._reader)
+                ffi.release(self._source)
+
+
+class _BufferedReader(io.BufferedReader):
+    """Its close() ends a read of another thread, which holds the lock that
+    io.BufferedReader.close() waits for."""
+
+    raw: _Reader
+
+    def close(self) -> None:
+        self.raw.interrupt()
+        super().close()
 
 
 def open(source: Source, *, file: int = 0, buffering: int = 1 << 18,
@@ -167,7 +194,7 @@ def open(source: Source, *, file: int = 0, buffering: int = 1 << 18,
     until the bytes are here, and proved where the manifest has hashes of pieces.
     `spool="none"` keeps what arrived in memory, `keep="NAME"` in a file.
     """
-    return io.BufferedReader(_Reader(source, file, options(chosen)), buffering)
+    return _BufferedReader(_Reader(source, file, options(chosen)), buffering)
 
 
 # ---- simulate ----

@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "os/clock.h"
 
-/* Requests at a time.  Depots that have answered make room for others, and few
- * connections of them go to one host. */
+/* Maximum number of simultaneous requests.  More are not needed: few
+ * connections go to one host, and depots that have answered make room for
+ * others. */
 #define MAX_SLOTS 16u
 
 void xd_cancelable_batch_free(void *user)
@@ -24,7 +25,7 @@ static void cancel_batch(void *user)
     xd_batch_cancel(user);
 }
 
-/* "connecting to d3..." or "waiting for d3, 5 s". */
+/* Logs "connecting to d3..." or "waiting for d3, 5 s". */
 static void report_wait(void *user, const struct xd_url *url, bool is_connected,
                         xd_usec waited)
 {
@@ -55,7 +56,8 @@ int xd_cancelable_batch_new(struct xd_cancelable_batch **out,
         xd_free(a);
         return xd_fail_nomem(err);
     }
-    /* What was begun may hold this. */
+    /* The request that inspection started may hold a reference to this
+     * batch. */
     xd_begun_place_unref(a->options.begun);
     a->options.begun = NULL;
     o = &a->options;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A batch as a set of options wants it, which the cancel of that set ends.
+ * A batch of requests that the xd_cancel of its options can end.
  *
- * The requests of a run that was ended early may take long to go away, as with a
- * name server that does not answer (xd_transport_stop()).  So the batch
- * is apart from what it asks for, and outlives the call that made it: the
- * cancel's thread releases it.
+ * Requests of a cancelled call may take long to finish, for example if a name
+ * server does not answer (xd_transport_stop()).  So the batch has its own
+ * memory and can outlive the call: the thread of the xd_cancel releases it.
  */
 #ifndef XD_ENGINE_CANCELABLE_BATCH_H
 #define XD_ENGINE_CANCELABLE_BATCH_H
@@ -15,35 +14,40 @@
 #include "os/cancel.h"
 #include "transfer/batch.h"
 
-/* Of thousands of URLs most of which are silent, those that have not been asked
- * so long after the first answer are left out: what has answered by then is
- * enough to go on with. */
+/* Of thousands of URLs, most may be silent.  URLs that were not requested
+ * within this time after the first response are skipped, because enough have
+ * answered. */
 #define XD_LONGEST_TURN (5 * XD_SECOND)
 
 struct xd_cancelable_batch {
     struct xd_batch *batch;
-    unsigned n_slots; /* requests at a time */
-    xd_usec until; /* as max-time has it, from new() on; XD_NEVER: for ever */
+    unsigned n_slots; /* maximum number of simultaneous requests */
+    xd_usec until;    /* time limit of the option max-time, counted from new();
+                         XD_NEVER if there is none */
 
-    /* Its own. */
+    /* private */
     struct xd_options options;
     struct xd_cancel_hook hook, cleanup;
 };
 
-/* For runs of at most `n_requests`.  `o` may be NULL: the defaults.
- * Errors: NOMEM; IO, for a file that the options name. */
+/*
+ * Creates a batch for runs of at most `n_requests` requests.  `o` may be NULL
+ * for the defaults.
+ * Errors: NOMEM; IO if a file named in the options cannot be read.
+ */
 int xd_cancelable_batch_new(struct xd_cancelable_batch **out,
                             const struct xd_options *o, size_t n_requests,
                             struct xd_error *err);
 
-/* Instead of end(): it lives until free(), and nothing is canceled by the
- * options any more. */
+/* Call keep() instead of end() to keep the batch.  The options then no longer
+ * cancel it, and the caller releases it with free(). */
 void xd_cancelable_batch_keep(struct xd_cancelable_batch *a,
                               const struct xd_options *o);
 void xd_cancelable_batch_free(void *a);
 
-/* Release it, after runs that have returned `rc`, with `o` as new() had it.
- * Returns CANCELED if they were canceled, else `rc`. */
+/* Releases the batch after its runs have returned `rc`.  `o` must be the
+ * options passed to new().  Returns CANCELED if the runs were cancelled, else
+ * `rc`. */
 int xd_cancelable_batch_end(struct xd_cancelable_batch *a,
                             const struct xd_options *o, int rc,
                             struct xd_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is there, held against the manifest.
+ * Compares an existing file with its manifest.
  */
 #include <xdownload/check.h>
 
@@ -12,33 +12,18 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/api/cancelable_batch.h"
+#include "engine/api/check.h"
 #include "engine/depots.h"
-#include "engine/resume.h"
-#include "engine/trust/pieces.h"
+#include "engine/trust/fetched_version.h"
+#include "engine/trust/places.h"
 #include "engine/trust/proof.h"
 #include "engine/trust/sample_check.h"
 #include "engine/trust/signed.h"
 #include "io/hash.h"
-#include "io/journal/journal.h"
-#include "io/part.h"
 #include "os/file.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
-struct xd_check {
-    struct xd_manifest *manifest;
-    size_t file;
-    char *path;
-    uint64_t size;     /* of what is there */
-    uint64_t expected; /* or XD_SIZE_UNKNOWN */
-    struct xd_pieces pieces;
-    struct xd_rangeset wrong;
-    const char *algorithm;
-    /* Of the whole file, where they differ; else "". */
-    char expected_hash[XD_HASH_HEX_MAX + 1], actual_hash[XD_HASH_HEX_MAX + 1];
-};
-
-/* A file that is being read. */
 struct reading {
     int fd;
     const char *path;
@@ -108,6 +93,7 @@ static int is_wrong(struct xd_check *c, struct xd_range range,
     return xd_rangeset_add(&c->wrong, range) < 0 ? xd_fail_nomem(err) : 0;
 }
 
+/* Hashes each piece of the file and counts the right ones. */
 static int check_pieces(struct xd_check *c, const struct reading *r,
                         struct xd_error *err)
 {
@@ -125,6 +111,8 @@ static int check_pieces(struct xd_check *c, const struct reading *r,
         rc = hash_piece(r, range, c->algorithm, hex, err);
         if (rc == 0 && strcmp(hex, xd_pieces_hex(&c->pieces, i)) != 0)
             rc = is_wrong(c, range, err);
+        else if (rc == 0)
+            c->n_right_pieces++;
     }
     return rc;
 }
@@ -175,6 +163,7 @@ static int check_all(struct xd_check *c, struct xd_error *err)
 
     if (rc < 0)
         return rc;
+    c->modified = xd_file_modified(r.fd);
     r.buffer = xd_alloc(BUFFER_BYTES, 1);
     if (!r.buffer)
         rc = xd_fail_nomem(err);
@@ -251,15 +240,21 @@ free_signature:
     return rc;
 }
 
-static int fail_unknown_size(const struct xd_check *c, struct xd_error *err)
+int xd_check_fail_unknown_size(const struct xd_check *c, struct xd_error *err)
 {
     return xd_fail(err, XD_E_STATE,
                    "%s: the manifest does not say how long it is", c->path);
 }
 
-/* ---- compared with depots ---- */
+/* ---- comparison with depots ---- */
 
 #define MOST_HOLES ((size_t)16)
+
+/* Number and length of short samples.  They are used where they only need to
+ * show whether this is the right file at all, so that a few wrong bytes do not
+ * spoil all of them. */
+#define SHORT_PLACES 16
+#define SHORT_BYTES ((uint64_t)512)
 
 static int read_sample(void *user, uint64_t offset, void *data, size_t len,
                        struct xd_error *err)
@@ -274,9 +269,25 @@ static int read_sample(void *user, uint64_t offset, void *data, size_t len,
                : xd_fail(err, XD_E_IO, "%s: it was cut meanwhile", r->path);
 }
 
-static int ask_depots(struct xd_sample_check *check, const struct xd_check *c,
-                      const struct xd_options *o, struct xd_error *err)
+/* Returns true if all of the file is compared, which proves more than any
+ * validator. */
+static bool is_short(const struct xd_check *c)
 {
+    return c->size < XD_COMPARED_WHOLE;
+}
+
+/* Returns true if a hash has judged the file, so that samples are
+ * unnecessary. */
+static bool is_judged(const struct xd_check *c)
+{
+    return c->pieces.n > 0 || (c->algorithm && c->size == c->expected);
+}
+
+static int ask_depots(struct xd_sample_check *check, const struct xd_check *c,
+                      int fd, bool heeds_note, const struct xd_options *o,
+                      struct xd_error *err)
+{
+    char *known = NULL;
     struct xd_cancelable_batch *requests;
     struct xd_depots depots;
     struct xd_choice choice = xd_options_choice(o);
@@ -287,19 +298,51 @@ static int ask_depots(struct xd_sample_check *check, const struct xd_check *c,
     rc = xd_cancelable_batch_new(&requests, o, xd_sample_check_slots(&depots),
                                  err);
     if (rc == 0) {
+        if (heeds_note)
+            known = xd_fetched_version_known(fd, &depots);
+        check->known = known;
+        check->compares_always = true;
         check->depots = &depots;
         check->batch = requests->batch;
         check->until = requests->until;
         rc = xd_sample_check_run(check, err);
         rc = xd_cancelable_batch_end(requests, o, rc, err);
     }
+    check->known = NULL;
+    xd_free(known);
     xd_depots_fini(&depots);
     return rc;
 }
 
-static int compare(const struct xd_check *c, struct xd_range there,
-                   const struct xd_options *o, struct xd_sample_check *check,
-                   struct xd_error *err)
+/* Adds the bytes from which samples may be taken.  Sets *out_bytes to the
+ * length of a sample, or 0 for the default. */
+static int choose_places(const struct xd_check *c, bool are_short,
+                         struct xd_rangeset *held, uint64_t *out_bytes)
+{
+    const uint64_t end = c->size < c->expected ? c->size : c->expected;
+    uint64_t bytes = end / SHORT_PLACES + 1;
+    int rc = 0;
+
+    *out_bytes = 0;
+    if (!are_short)
+        return xd_rangeset_add(held, (struct xd_range){0, end});
+    *out_bytes = bytes = bytes < SHORT_BYTES ? bytes : SHORT_BYTES;
+    for (uint64_t i = 0; rc == 0 && i < SHORT_PLACES; i++) {
+        const uint64_t at = end / SHORT_PLACES * i;
+        const struct xd_range all = {0, end};
+
+        rc = xd_rangeset_add(
+            held, xd_range_clip((struct xd_range){at, at + bytes}, all));
+    }
+    return rc;
+}
+
+/* Compares samples of the file with the depots.  With `heeds_note`, a server
+ * has a new version if its validator differs from the one that was stored with
+ * the file after its download (trust/fetched_version.h). */
+static int compare(struct xd_check *c, const struct xd_options *o,
+                   bool are_short, bool heeds_note,
+                   struct xd_sample_check *check, struct xd_error *err)
 {
     struct reading r = {.path = c->path};
     struct xd_rangeset held, holes;
@@ -310,21 +353,26 @@ static int compare(const struct xd_check *c, struct xd_range there,
         return rc;
     xd_rangeset_init(&held);
     xd_rangeset_init(&holes);
-    if (xd_rangeset_add(&held, there) < 0 ||
-        xd_file_holes(r.fd, c->size, MOST_HOLES, &holes) < 0)
-        rc = xd_fail_nomem(err);
     *check = (struct xd_sample_check){
         .held = &held, .holes = &holes, .read = read_sample, .user = &r};
+    if (choose_places(c, are_short, &held, &check->sample_bytes) < 0 ||
+        xd_file_holes(r.fd, c->size, MOST_HOLES, &holes) < 0)
+        rc = xd_fail_nomem(err);
     if (rc == 0)
-        rc = ask_depots(check, c, o, err);
+        rc = ask_depots(check, c, r.fd, heeds_note, o, err);
+    c->was_asked |= rc == 0 && check->n_answers > 0;
+    if (rc == 0) {
+        c->stated = check->modified;
+        c->has_new_version = check->verdict == XD_SAMPLES_OUTDATED;
+    }
     xd_rangeset_fini(&held);
     xd_rangeset_fini(&holes);
     xd_file_close(r.fd);
     return rc;
 }
 
-/* All is right, or all is wrong; but what the file lacks, or has more than it
- * should, is wrong in any case. */
+/* Marks all of the file as right or wrong.  Missing and surplus bytes are
+ * always wrong. */
 static int take_verdict(struct xd_check *c, bool is_right, struct xd_error *err)
 {
     struct xd_range all = {0, c->size > c->expected ? c->size : c->expected};
@@ -334,32 +382,61 @@ static int take_verdict(struct xd_check *c, bool is_right, struct xd_error *err)
     return is_right ? check_size(c, err) : is_wrong(c, all, err);
 }
 
+static int take_samples(struct xd_check *c, const struct xd_sample_check *s,
+                        struct xd_error *err)
+{
+    int rc = 0;
+
+    c->was_compared = s->verdict == XD_SAMPLES_AGREE ||
+                      s->verdict == XD_SAMPLES_DIFFER || c->has_new_version;
+    c->agrees = s->verdict == XD_SAMPLES_AGREE;
+    c->n_agree = s->n_compared;
+    if (c->was_compared && !is_judged(c))
+        rc = take_verdict(c, c->agrees, err);
+    if (rc < 0 || c->agrees)
+        return rc;
+    return xd_fail(err, c->has_new_version ? XD_E_CORRUPT : s->error.code,
+                   "%s: %.300s", c->path, s->error.msg);
+}
+
 int xd_check_compare(struct xd_check *c, const struct xd_options *o,
                      size_t *out_n, struct xd_error *err)
 {
-    struct xd_range there = {0, c->size < c->expected ? c->size : c->expected};
-    struct xd_sample_check check;
+    struct xd_sample_check samples;
     struct xd_options defaults;
     int rc;
 
     if (out_n)
         *out_n = 0;
     if (c->expected == XD_SIZE_UNKNOWN)
-        return fail_unknown_size(c, err);
-    if (c->pieces.n > 0 || (c->algorithm && c->size == c->expected))
+        return xd_check_fail_unknown_size(c, err);
+    if (c->pieces.n > 0)
         return 0;
     xd_options_init(&defaults);
-    rc = compare(c, there, o ? o : &defaults, &check, err);
-    if (rc < 0)
-        return rc;
-    if (check.verdict == XD_SAMPLES_AGREE || check.verdict == XD_SAMPLES_DIFFER)
-        rc = take_verdict(c, check.verdict == XD_SAMPLES_AGREE, err);
-    if (rc == 0 && check.verdict != XD_SAMPLES_AGREE)
-        rc = xd_fail(err, check.error.code, "%s: %.300s", c->path,
-                     check.error.msg);
+    rc = compare(c, o ? o : &defaults, is_judged(c),
+                 !is_short(c) && !is_judged(c), &samples, err);
+    if (rc == 0)
+        rc = take_samples(c, &samples, err);
     if (rc == 0 && out_n)
-        *out_n = check.n_compared;
+        *out_n = samples.n_compared;
     return rc;
+}
+
+int xd_check_ask_time(struct xd_check *c, const struct xd_options *o,
+                      struct xd_error *err)
+{
+    struct xd_sample_check samples;
+    struct xd_options defaults;
+    int rc;
+
+    if (c->size == 0 || (c->was_asked && (c->agrees || !is_short(c))))
+        return 0;
+    xd_options_init(&defaults);
+    rc = compare(c, o ? o : &defaults, true, true, &samples, err);
+    if (rc < 0 || c->was_asked)
+        return rc;
+    return xd_fail(err, samples.error.code, "%s: %.300s", c->path,
+                   samples.error.msg);
 }
 
 void xd_check_get(const struct xd_check *c, struct xd_checked *out)
@@ -371,7 +448,12 @@ void xd_check_get(const struct xd_check *c, struct xd_checked *out)
         .algorithm = c->algorithm,
         .n_wrong = c->wrong.n,
         .expected_hash = c->expected_hash[0] ? c->expected_hash : NULL,
-        .actual_hash = c->actual_hash[0] ? c->actual_hash : NULL};
+        .actual_hash = c->actual_hash[0] ? c->actual_hash : NULL,
+        .modified = c->modified,
+        .stated = c->stated,
+        .has_new_version = c->has_new_version,
+        .is_compared =
+            c->was_compared && c->agrees && !is_judged(c) && is_short(c)};
 
     xd_copy_out(out, &checked, sizeof checked);
 }
@@ -384,99 +466,6 @@ int xd_check_wrong(const struct xd_check *c, size_t i, uint64_t *out_begin,
     *out_begin = c->wrong.ranges[i].begin;
     *out_end = c->wrong.ranges[i].end;
     return 0;
-}
-
-/* What the check has not found wrong, on the disk, goes into the journal. */
-static int note_right(const struct xd_check *c, struct xd_journal *j,
-                      struct xd_error *err)
-{
-    struct xd_range rest = {0, c->expected};
-    int rc = 0;
-
-    while (rc == 0 && !xd_range_is_empty(rest)) {
-        struct xd_range right = xd_rangeset_next_gap(&c->wrong, rest);
-
-        if (!xd_range_is_empty(right))
-            rc = xd_journal_written(j, right, err);
-        rest.begin = right.end;
-    }
-    return rc < 0 ? rc : xd_journal_synced(j, xd_journal_mark(j), err);
-}
-
-static int write_journal(const struct xd_check *c, int folder, const char *path,
-                         struct xd_error *err)
-{
-    struct xd_journal_identity identity;
-    struct xd_journal_contents contents;
-    struct xd_journal *journal;
-    struct xd_text hashes = {0};
-    char boot_id[XD_BOOT_ID_SIZE];
-    int rc;
-
-    xd_boot_id(boot_id);
-    rc = xd_resume_identify(c->manifest, c->file, c->path, &hashes, &identity,
-                            err);
-    identity.size = c->expected;
-    identity.wanted = (struct xd_range){0, c->expected};
-    if (rc == 0)
-        rc = xd_journal_open(&journal, &contents, folder, path, err);
-    if (rc == 0) {
-        rc = xd_journal_restart(journal, &identity, boot_id, err);
-        if (rc == 0)
-            rc = note_right(c, journal, err);
-        xd_journal_contents_fini(&contents);
-        xd_journal_free(journal);
-    }
-    xd_text_fini(&hashes);
-    return rc;
-}
-
-/* The journal comes first: without a .part it says nothing. */
-static int reopen_as(const struct xd_check *c, int folder, const char *part,
-                     const char *journal, struct xd_error *err)
-{
-    uint64_t size;
-    int rc, fd;
-
-    if (xd_file_exists(folder, part) || xd_file_exists(folder, journal))
-        return xd_fail(err, XD_E_IO,
-                       "%s: an unfinished download is there, which the repair "
-                       "would replace: remove it first",
-                       part);
-    rc = xd_file_own(&fd, &size, folder, c->path, err);
-    if (rc < 0)
-        return rc;
-    rc = xd_file_sync(fd, c->path, err);
-    if (rc == 0)
-        rc = write_journal(c, folder, journal, err);
-    if (rc == 0)
-        rc = xd_file_rename(folder, c->path, part, false, err);
-    if (rc < 0)
-        (void)xd_file_remove(folder, journal, NULL);
-    xd_file_close(fd);
-    return rc;
-}
-
-int xd_check_reopen(struct xd_check *c, struct xd_error *err)
-{
-    struct xd_text part = {0}, journal = {0};
-    int rc, folder;
-
-    if (c->expected == XD_SIZE_UNKNOWN)
-        return fail_unknown_size(c, err);
-    rc = xd_folder_open(&folder, c->path, err);
-    if (rc < 0)
-        return rc;
-    xd_part_path(&part, c->path, XD_PART);
-    xd_part_path(&journal, c->path, XD_PART_JOURNAL);
-    if (part.failed || journal.failed)
-        rc = xd_fail_nomem(err);
-    else
-        rc = reopen_as(c, folder, part.s, journal.s, err);
-    xd_file_close(folder);
-    xd_text_fini(&part);
-    xd_text_fini(&journal);
-    return rc;
 }
 
 void xd_check_free(struct xd_check *c)

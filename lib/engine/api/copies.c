@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of URLs claims that all of them are copies of one file, but nothing
- * has checked it.  Here each is asked for a few samples before anything is
- * fetched, and the hosts vote (trust/copies_vote.h).
+ * Checks a list of URLs that are said to lead to copies of one file.  A few
+ * samples are requested from each before anything is downloaded, and the hosts
+ * vote (trust/copies_vote.h).
  *
- *     1  the first bytes of each: its size, or that it does not answer; where
- *        the list has a size, the rest of the samples at the same time
- *     2  the rest of the samples, of those that have one size with another
- *     3  the vote
+ *     1  Request the first bytes of each URL, which show its size, or that it
+ *        does not answer.  An inspection has usually requested them already
+ *        (engine/begun.h).  If the list states a size, request the other
+ *        samples at the same time.
+ *     2  Request the other samples of the URLs that have the same size as
+ *        another URL.
+ *     3  Let the hosts vote.
+ *
+ * For long files with the same name, the size and the first bytes are enough,
+ * because a download compares what each depot delivers.
  */
 #include "engine/api/copies_check.h"
 
@@ -21,6 +27,7 @@
 #include "base/text.h"
 #include "base/url.h"
 #include "engine/api/cancelable_batch.h"
+#include "engine/begun.h"
 #include "engine/trust/copies_vote.h"
 #include "engine/trust/places.h"
 #include "manifest/format.h"
@@ -31,29 +38,43 @@
 
 typedef unsigned long long ull;
 
-/* Samples of each URL: its first bytes, and further ones. */
-#define SAMPLE_BYTES ((uint64_t)32 << 10)
+/* Length of a sample, and number of samples after the first bytes of each
+ * URL. */
+#define SAMPLE_BYTES XD_BEGUN_SAMPLE
 #define FURTHER_PLACES ((size_t)XD_COPY_SAMPLES - 1)
 
 struct copies {
     const struct xd_manifest *manifest;
     const struct xd_options *options;
     struct xd_cancelable_batch *requests;
+    struct xd_begun_samples *begun; /* owned; samples taken by an inspection, or
+                                       NULL */
     size_t n;
-    const struct xd_url *urls; /* the manifest's */
-    struct xd_sample *first;   /* of each URL; behind them: */
-    struct xd_sample *further; /* at most FURTHER_PLACES of each URL */
+    const struct xd_url *urls; /* their strings belong to the manifest */
+    /* samples of the first bytes of each URL, in the same array as `further` */
+    struct xd_sample *first;
+    struct xd_sample *further; /* other samples, at most FURTHER_PLACES for each
+                                  URL */
     size_t n_further;
-    size_t *further_of; /* of each URL: where its own begin among them */
-    uint64_t *sizes;    /* that were found, ascending */
+    size_t *further_of; /* for each URL, the index of its first sample in
+                           `further` */
+    uint64_t *sizes;    /* sizes that were found, ascending */
     size_t n_sizes;
-    uint64_t size; /* as the list has it, or XD_SIZE_UNKNOWN */
+    uint64_t size; /* size in the list, or XD_SIZE_UNKNOWN */
     struct xd_copy *votes;
     bool *keeps;
     bool is_one_name;
+    bool are_offered; /* the other URLs were named by the server of the first */
 };
 
-/* ---- asking ---- */
+/* ---- requests ---- */
+
+/* Returns true if the download compares what each URL delivers. */
+static bool is_compared_later(const struct copies *c)
+{
+    return c->is_one_name && c->size != XD_SIZE_UNKNOWN &&
+           c->size >= XD_COMPARED_WHOLE;
+}
 
 static int take(struct copies *c, struct xd_sample *list, size_t n,
                 struct xd_error *err)
@@ -70,16 +91,18 @@ static int take(struct copies *c, struct xd_sample *list, size_t n,
 static struct xd_request request_for(const struct copies *c, size_t i,
                                      struct xd_range at, uint64_t size)
 {
-    return (struct xd_request){.url = &c->urls[i],
-                               .offset = at.begin,
-                               .length = xd_range_length(at),
-                               .object_size = size,
-                               .wants_size = true,
-                               .takes_encoded =
-                                   xd_url_names_compressed(&c->urls[i])};
+    return (struct xd_request){
+        .url = &c->urls[i],
+        .reach = xd_model_reach(&c->manifest->files[0], i),
+        .offset = at.begin,
+        .length = xd_range_length(at),
+        .object_size = size,
+        .wants_size = true,
+        .takes_encoded = xd_url_names_compressed(&c->urls[i])};
 }
 
-/* Of a short file all the rest is compared. */
+/* Chooses the places of the other samples.  A short file is compared
+ * completely. */
 static int find_places(struct xd_places *out, uint64_t size)
 {
     struct xd_range rest = {SAMPLE_BYTES, size};
@@ -91,7 +114,7 @@ static int find_places(struct xd_places *out, uint64_t size)
                           size);
 }
 
-/* The rest of the samples of URL `i` are to be taken. */
+/* Adds the other samples of URL `i` to the requests. */
 static int add_further(struct copies *c, size_t i, uint64_t size)
 {
     struct xd_places places;
@@ -108,18 +131,74 @@ static int add_further(struct copies *c, size_t i, uint64_t size)
     return 0;
 }
 
-static int take_first(struct copies *c, struct xd_error *err)
+/* Uses the sample of an inspection.  Returns false if there is none. */
+static bool use_begun(const struct copies *c, struct xd_sample *first,
+                      const struct xd_begun_sample *begun)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        c->first[i].request = request_for(
-            c, i, (struct xd_range){0, SAMPLE_BYTES}, XD_SIZE_UNKNOWN);
-        if (add_further(c, i, c->size) < 0)
-            return xd_fail_nomem(err);
-    }
-    return take(c, c->first, c->n + c->n_further, err);
+    if (!begun->was_taken && !is_compared_later(c))
+        return false;
+    first->outcome.verdict =
+        begun->was_taken ? XD_VERDICT_OK : XD_VERDICT_STOPPED;
+    first->outcome.error = begun->error;
+    first->object_size = begun->size;
+    first->received = begun->received;
+    memcpy(first->digest, begun->digest, sizeof first->digest);
+    return true;
 }
 
-/* A depot may not know the size, but that its object has ended. */
+/* Returns the sample that an inspection took of URL `i`, or NULL.  *k is the
+ * position in its list.  Call it with ascending `i`. */
+static const struct xd_begun_sample *find_begun(const struct copies *c,
+                                                size_t i, size_t *k)
+{
+    const struct xd_begun_samples *begun = c->begun;
+
+    while (begun && *k < begun->n &&
+           xd_url_compare(begun->list[*k].url, &c->urls[i]) != 0)
+        ++*k; /* that URL is not in the list of copies */
+    return begun && *k < begun->n ? &begun->list[(*k)++] : NULL;
+}
+
+/* A server that failed during the inspection is asked again after a pause, and
+ * may then be reported as late.  Reports its earlier failure instead, which
+ * says more. */
+static void recall_failures(struct copies *c)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct xd_begun_sample *begun = find_begun(c, i, &k);
+        struct xd_error *error = &c->first[i].outcome.error;
+
+        if (begun && begun->error.code < 0 && error->code == XD_E_AGAIN)
+            *error = begun->error;
+    }
+}
+
+static int take_first(struct copies *c, struct xd_error *err)
+{
+    size_t k = 0;
+    int rc = 0;
+
+    c->begun = xd_begun_take_samples(c->options->begun);
+    for (size_t i = 0; rc == 0 && i < c->n; i++) {
+        const struct xd_begun_sample *begun = find_begun(c, i, &k);
+
+        if (!begun || !use_begun(c, &c->first[i], begun))
+            c->first[i].request = request_for(
+                c, i, (struct xd_range){0, SAMPLE_BYTES}, XD_SIZE_UNKNOWN);
+        if (!is_compared_later(c) && add_further(c, i, c->size) < 0)
+            rc = xd_fail_nomem(err);
+    }
+    if (rc == 0)
+        rc = take(c, c->first, c->n + c->n_further, err);
+    if (rc == 0)
+        recall_failures(c);
+    return rc;
+}
+
+/* Returns the size of the object.  If the server stated none but the object
+ * ended within the sample, all of it was received. */
 static uint64_t size_of(const struct xd_sample *first)
 {
     return first->object_size == XD_SIZE_UNKNOWN &&
@@ -143,7 +222,8 @@ static void sort_sizes(struct copies *c)
     qsort(c->sizes, c->n_sizes, sizeof *c->sizes, by_size);
 }
 
-/* Only a copy that has the size of another needs to be compared further. */
+/* Returns true if another copy has the same size as copy `i`.  If not, copy `i`
+ * needs no further samples. */
 static bool has_equal(const struct copies *c, size_t i)
 {
     uint64_t size = size_of(&c->first[i]);
@@ -164,7 +244,7 @@ static int take_further(struct copies *c, struct xd_error *err)
     for (size_t i = 0; i < c->n; i++) {
         uint64_t size = size_of(&c->first[i]);
 
-        if (size == c->size) /* they were taken with the first ones */
+        if (size == c->size) /* already requested with the first bytes */
             continue;
         if (has_equal(c, i) && add_further(c, i, size) < 0)
             return xd_fail_nomem(err);
@@ -172,11 +252,11 @@ static int take_further(struct copies *c, struct xd_error *err)
     return take(c, c->further + n_taken, c->n_further - n_taken, err);
 }
 
-/* ---- what they say ---- */
+/* ---- comparison of the samples ---- */
 
-/* Add the digests of what URL `i` was asked for beside its first bytes.  A
- * depot that knows no ranges cannot show them: the size and the first bytes
- * have to do.  False if it failed to show one otherwise. */
+/* Adds the digests of the other samples of URL `i`.  A depot without ranges
+ * cannot serve these samples, so its size and first bytes must suffice.
+ * Returns false if a sample failed for another reason. */
 static bool note_further(const struct copies *c, size_t i, struct xd_copy *copy)
 {
     const struct xd_sample *s = c->further + c->further_of[i];
@@ -208,9 +288,9 @@ static struct xd_copies_vote vote(const struct copies *c)
     return xd_copies_vote(c->votes, c->n);
 }
 
-/* ---- what follows ---- */
+/* ---- choice of the copies ---- */
 
-/* "URL has 17 bytes" */
+/* Writes a text such as "URL has 17 bytes". */
 static void describe(char *out, size_t out_size, const struct copies *c,
                      size_t i)
 {
@@ -256,17 +336,19 @@ static void warn(struct xd_text *out, const struct copies *c, size_t i,
                      xd_url_name(&c->urls[i]).s, why->code < 0 ? ": " : "",
                      why->code < 0 ? why->msg : "");
     else if (size_of(&c->first[i]) != size_of(&c->first[v->file]))
-        xd_text_addf(out, "%s, but most others have %llu: it is not used", what,
+        xd_text_addf(out, "%s, but %s %llu: it is not used", what,
+                     c->are_offered ? "the URL that names it has"
+                                    : "most others have",
                      (ull)size_of(&c->first[v->file]));
     else
         xd_text_addf(out,
-                     "%s: its bytes differ from those of most others: it "
-                     "is not used",
-                     xd_url_name(&c->urls[i]).s);
+                     "%s: its bytes differ from those of %s: it is not used",
+                     xd_url_name(&c->urls[i]).s,
+                     c->are_offered ? "the URL that names it" : "most others");
 }
 
-/* A URL that did not answer may still be of use later, and the engine compares
- * what it sends: but not if the file is short. */
+/* Returns true if a URL that did not answer may be used later.  The engine then
+ * compares what it sends, unless the file is short. */
 static bool may_be_used(const struct copies *c, size_t i,
                         const struct xd_copies_vote *v)
 {
@@ -287,6 +369,9 @@ static int select_copies(struct xd_manifest **out, struct copies *c,
     for (size_t i = 0; rc == 0 && i < c->n; i++) {
         struct xd_text line = {0};
 
+        if (xd_model_note_failure(*out, &c->urls[i],
+                                  &c->first[i].outcome.error) < 0)
+            rc = xd_fail_nomem(err);
         if (c->keeps[i])
             continue;
         warn(&line, c, i, v);
@@ -297,8 +382,9 @@ static int select_copies(struct xd_manifest **out, struct copies *c,
     return rc;
 }
 
-/* No URL has answered.  With one name the download may try them, and says why
- * if they fail; files with different names are not to be mixed. */
+/* Handles the case that no URL has answered.  If all have the same name, the
+ * download may try them and reports why they fail.  Files with different names
+ * must not be mixed. */
 static int take_uncompared(struct xd_manifest **out, const struct copies *c,
                            struct xd_manifest *m, struct xd_error *err)
 {
@@ -311,10 +397,28 @@ static int take_uncompared(struct xd_manifest **out, const struct copies *c,
     return 0;
 }
 
+/* Selects the copies that equal the first URL, because the user wants that
+ * file, no matter what the other URLs lead to.  If the first URL does not
+ * answer a second request, it is downloaded alone. */
+static int select_like_first(struct xd_manifest **out, struct copies *c,
+                             struct xd_error *err)
+{
+    const struct xd_copies_vote v = {.file = 0, .other = XD_NO_COPY};
+
+    c->is_one_name = c->votes[0].has_answered;
+    if (c->votes[0].has_answered)
+        return select_copies(out, c, &v, err);
+    c->keeps[0] = true;
+    return xd_manifest_select(out, c->manifest, c->keeps, c->size, err);
+}
+
 static int judge(struct xd_manifest **out, struct copies *c,
                  struct xd_manifest *m, struct xd_error *err)
 {
     struct xd_copies_vote v = vote(c);
+
+    if (c->are_offered)
+        return select_like_first(out, c, err);
 
     if (v.file == XD_NO_COPY)
         return take_uncompared(out, c, m, err);
@@ -323,12 +427,13 @@ static int judge(struct xd_manifest **out, struct copies *c,
     return select_copies(out, c, &v, err);
 }
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static int init(struct copies *c, struct xd_error *err)
 {
     c->urls = c->manifest->files[0].urls;
-    /* Each may be asked twice, for the list's size and for its own. */
+    /* each URL may be sampled twice: for the size in the list and for its own
+     * size */
     c->first = xd_alloc(c->n, (1 + 2 * FURTHER_PLACES) * sizeof *c->first);
     c->votes = xd_alloc(c->n, sizeof *c->votes);
     c->keeps = xd_alloc(c->n, sizeof *c->keeps);
@@ -339,6 +444,9 @@ static int init(struct copies *c, struct xd_error *err)
     c->further = c->first + c->n;
     c->is_one_name =
         c->options->same_file || xd_copies_have_one_name(c->urls, c->n);
+    /* In a list of URLs, only mirrors that a server named have a priority. */
+    c->are_offered =
+        c->manifest->files[0].replicas[0].priority != XD_PRIORITY_NONE;
     return 0;
 }
 
@@ -347,6 +455,7 @@ static void fini(struct copies *c)
     if (c->first)
         xd_samples_fini(c->first, c->n + c->n_further);
     xd_free(c->first);
+    xd_begun_samples_free(c->begun);
     xd_free(c->votes);
     xd_free(c->keeps);
     xd_free(c->further_of);
@@ -366,15 +475,15 @@ static int ask(struct copies *c, struct xd_error *err)
     return xd_cancelable_batch_end(c->requests, c->options, rc, err);
 }
 
-static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,
+static int compare(struct xd_manifest **out, struct xd_manifest *m,
                    const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_file file = {.struct_size = sizeof file};
-    struct copies c = {.manifest = m, .options = o, .n = n};
+    struct copies c = {.manifest = m,
+                       .options = o,
+                       .n = m->files[0].extents[0].n_replicas,
+                       .size = m->files[0].size};
     int rc = init(&c, err);
 
-    (void)xd_manifest_file(m, 0, &file);
-    c.size = file.size;
     if (rc == 0)
         rc = ask(&c, err);
     if (rc == 0)
@@ -383,30 +492,47 @@ static int compare(struct xd_manifest **out, struct xd_manifest *m, size_t n,
     return rc;
 }
 
-static bool has_hash(const struct xd_manifest *m)
+static bool has_hash(const struct xd_manifest *m, size_t file)
 {
     struct xd_hash hash = {.struct_size = sizeof hash};
 
-    for (size_t i = 0; xd_manifest_hash(m, 0, i, &hash) == 0; i++) {
+    for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {
         if (xd_hash_strength(hash.algorithm) >= 0)
             return true;
     }
     return false;
 }
 
+/* Returns true if nothing but a comparison shows that the URLs of a file are
+ * copies of it. */
+static bool must_compare(const struct xd_manifest *m, size_t file)
+{
+    struct xd_extent extent = {.struct_size = sizeof extent};
+
+    return strcmp(xd_manifest_format(m), XD_FORMAT_URLS) == 0 &&
+           xd_manifest_extent(m, file, 0, &extent) == 0 &&
+           extent.n_replicas > 1 && !has_hash(m, file);
+}
+
 int xd_copies_check(struct xd_manifest **out, struct xd_manifest *m,
                     const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_extent extent = {.struct_size = sizeof extent};
+    const size_t n = xd_manifest_n_files(m);
     struct xd_options defaults;
+    size_t file = 0;
 
     *out = NULL;
-    xd_options_init(&defaults);
-    xd_manifest_extent(m, 0, 0, &extent);
-    if (strcmp(xd_manifest_format(m), XD_FORMAT_URLS) != 0 ||
-        extent.n_replicas < 2 || has_hash(m)) {
+    while (file < n && !must_compare(m, file))
+        file++;
+    if (file == n) {
         *out = xd_manifest_ref(m);
         return 0;
     }
-    return compare(out, m, extent.n_replicas, o ? o : &defaults, err);
+    if (n > 1)
+        return xd_fail(err, XD_E_INVAL,
+                       "only the URLs of one file can be compared at a time, "
+                       "and the list has %zu files: make a manifest of each",
+                       n);
+    xd_options_init(&defaults);
+    return compare(out, m, o ? o : &defaults, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public face of an engine.
+ * Implements downloads of the public interface.
  */
 #include <xdownload/download.h>
 #include <xdownload/inspect.h>
@@ -19,7 +19,8 @@
 #include "engine/via.h"
 #include "os/file.h"
 
-/* A download is an engine that feeds a file or a descriptor. */
+/* Converts the public handle of a download: it is an engine that writes to a
+ * file or a descriptor. */
 static struct xd_engine *engine_of(struct xd_download *d)
 {
     return (struct xd_engine *)d;
@@ -41,7 +42,8 @@ int xd_download_new(struct xd_download **out, struct xd_manifest *m,
     return rc;
 }
 
-/* Whether `path` has components alone that lead further down. */
+/* Returns true if the path stays inside a folder: no component is empty, "." or
+ * "..". */
 static bool leads_inside(const char *path)
 {
     while (*path) {
@@ -110,8 +112,10 @@ int xd_download_wait(struct xd_download *d, int timeout_ms,
 {
     struct xd_engine *e = engine_of(d);
     xd_usec until = XD_NEVER;
-    int rc = 0;
+    int rc = xd_engine_may_wait(e, err);
 
+    if (rc < 0)
+        return rc;
     if (timeout_ms >= 0)
         until = xd_now() + (xd_usec)timeout_ms * XD_MS;
     xd_engine_lock(e);
@@ -169,7 +173,7 @@ static void count_depots_locked(const struct xd_engine *e,
     p->depots_reserve = (unsigned)e->depots.n_in_reserve;
 }
 
-/* Unless it was given another one, which then is what counts. */
+/* Returns true if some hash comes from the server and the user gave none. */
 static bool has_servers_digest(const struct xd_engine *e)
 {
     struct xd_hash hash = {.struct_size = sizeof hash};
@@ -349,7 +353,7 @@ size_t xd_download_requests(struct xd_download *d, struct xd_fetch_record *out,
     return all;
 }
 
-/* Where the i-th of n parts begins. */
+/* Returns where part `i` of `n` begins. */
 static uint64_t cut(struct xd_range file, size_t i, size_t n)
 {
     const uint64_t length = xd_range_length(file);
@@ -473,8 +477,8 @@ static void release(void *user)
     xd_download_unref(user);
 }
 
-/* What was ended early may take long to go away: the cancel's thread does it,
- * if there is one. */
+/* Downloads the file.  A cancelled download may take long to end, so the thread
+ * of the xd_cancel releases it. */
 static int fetch_file(struct xd_manifest *m, const char *path,
                       const struct xd_options *o, struct xd_error *err)
 {
@@ -495,19 +499,59 @@ static int fetch_file(struct xd_manifest *m, const char *path,
     return rc;
 }
 
-int xd_fetch(const char *manifest, const char *path, const struct xd_options *o,
+/* Returns true if the text begins with a scheme (RFC 3986, section 3.1) and
+ * "://". */
+static bool is_url(const char *text)
+{
+    static const char in_scheme[] = "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789+-.";
+    const size_t len = strspn(text, in_scheme);
+
+    return len > 0 && strncmp(text + len, "://", 3) == 0;
+}
+
+/* Opens the manifest or the file that a URL leads to, or a manifest on this
+ * machine.  In both cases the copies are checked. */
+static int open_source(struct xd_manifest **out, const char *source,
+                       const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_manifest *m;
+    int rc;
+
+    *out = NULL;
+    if (!source || *source == '\0')
+        return xd_fail(err, XD_E_INVAL,
+                       "a URL or the path of a manifest is needed");
+    if (is_url(source))
+        return xd_manifest_fetch(out, &source, 1, o, err);
+    rc = xd_manifest_read(&m, source, err);
+    if (rc < 0)
+        return rc;
+    rc = xd_copies_find(out, m, o, err);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+int xd_fetch(const char *source, const char *path, const struct xd_options *o,
              struct xd_error *err)
 {
-    struct xd_manifest *said, *m;
-    int rc = xd_manifest_read(&said, manifest, err);
+    struct xd_options *defaults = NULL;
+    struct xd_manifest *m;
+    int rc = 0;
 
+    /* options hold the request that xd_manifest_fetch() starts */
+    if (!o)
+        rc = xd_options_new(&defaults, err);
     if (rc < 0)
         return rc;
-    rc = xd_copies_find(&m, said, o, err);
-    xd_manifest_unref(said);
-    if (rc < 0)
-        return rc;
-    rc = fetch_file(m, path, o, err);
-    xd_manifest_unref(m);
+    if (!o)
+        o = defaults;
+    rc = open_source(&m, source, o, err);
+    if (rc == 0) {
+        rc = fetch_file(m, path, o, err);
+        xd_manifest_unref(m);
+    }
+    xd_options_free(defaults);
     return rc;
 }

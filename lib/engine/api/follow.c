@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Metalinks that a manifest names for its files are asked for the copies
- * that they name.  What those name in turn is not followed.
+ * Fetches the Metalinks to which a manifest refers, and adds the copies that
+ * they list.  Metalinks to which those Metalinks refer are not fetched.
  */
 #include <xdownload/inspect.h>
 
@@ -11,14 +11,14 @@
 #include "engine/api/named_manifests.h"
 #include "manifest/more_copies.h"
 
-/* A manifest that names more has them for no other reason than to have us ask. */
+/* Limit on the requests that a malicious manifest can cause. */
 #define MOST_FOLLOWED 32
 
 struct followed {
     struct xd_named_manifest named[MOST_FOLLOWED];
-    struct xd_more_copies more[MOST_FOLLOWED]; /* of the same numbers */
+    struct xd_more_copies more[MOST_FOLLOWED]; /* with the same indexes */
     size_t n;
-    bool must; /* a file has no copy but those that they name */
+    bool must; /* wait longer, because some file has no other copies */
 };
 
 static void collect_of(struct followed *out, const struct xd_manifest *m,
@@ -37,7 +37,7 @@ static void collect_of(struct followed *out, const struct xd_manifest *m,
     out->must |= m->files[file].n_extents == 0;
 }
 
-/* Those that stand in front of others are asked. */
+/* Collects the metaurls to follow: only the first MOST_FOLLOWED of them. */
 static void collect(struct followed *out, const struct xd_manifest *m)
 {
     for (size_t i = 0; i < m->n_files; i++)

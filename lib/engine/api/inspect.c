@@ -10,33 +10,49 @@
 #include "base/page.h"
 #include "base/span.h"
 #include "base/text.h"
+#include "base/typed_url.h"
 #include "base/url.h"
 #include "engine/api/cancelable_batch.h"
 #include "engine/api/named_manifests.h"
 #include "engine/api/text_fetch.h"
 #include "engine/begun.h"
+#include "engine/trust/copies_vote.h"
+#include "manifest/model.h"
 #include "manifest/offered.h"
 #include "manifest/parse.h"
 #include "os/clock.h"
+#include "transfer/sample.h"
 
-/* So much decides what it is. */
+/* With more URLs than this, all responses are awaited, because is_enough()
+ * takes quadratic time. */
+#define MOST_VOTERS 64
+
+/* Number of bytes from which the type of a file is decided. */
 #define DECIDES ((size_t)64 << 10)
 
 struct item {
-    struct xd_url url;        /* its text is the caller's */
-    enum xd_reach reach;      /* how near it may be */
-    enum xd_reach names;      /* likewise what it names */
-    struct xd_url *final_url; /* after redirects: what it says is relative to
-                                  this */
-    struct xd_text text;      /* what came, while it may be a manifest */
-    struct xd_offer offer;    /* what its server names beside it */
-    char *file_name;          /* what its server calls it; or NULL */
+    char *typed; /* owned: the text of `url` */
+    struct xd_url url;
+    enum xd_reach reach; /* network scope allowed for it */
+    enum xd_reach names; /* network scope allowed for URLs that it names */
+    /* URL after redirects, to which relative URLs refer */
+    struct xd_url *final_url;
+    struct xd_text text; /* received bytes, as long as they may be a manifest */
+    struct xd_offer offer; /* what the response headers announce */
+    char *file_name;       /* file name from the server, or NULL */
     bool is_manifest;
-    bool may_be_page; /* in place of the file: base/page.h */
-    bool may_go_on;   /* a download may take the answer over */
-    bool needs_whole; /* its first bytes alone will not do, or were refused */
+    bool may_be_page; /* it may be a web page instead of the file:
+                         base/page.h */
+    bool may_go_on;   /* a download may take over the response */
+    bool is_encoded;  /* the response has a content encoding */
+    bool needs_whole; /* the whole object must be requested, because its first
+                         bytes do not suffice or were refused */
     uint64_t size;
-    char *validator; /* with `looks`: of its answer; or NULL */
+    char *validator; /* with `looks`: validator of the response, or NULL */
+    /* with `compares`: number of bytes at the beginning of the object that are
+     * hashed in `digest` */
+    uint64_t sampled;
+    char digest[XD_HASH_HEX_MAX + 1]; /* "" if there is no sample */
     struct xd_manifest *manifest;
     struct xd_error error;
 };
@@ -44,15 +60,21 @@ struct item {
 struct xd_inspection {
     struct item *items;
     size_t n;
-    size_t *asked; /* the item that each request of a run is for */
+    size_t *asked; /* item of each request */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
-    size_t most; /* bytes of a text */
+    size_t most;     /* maximum length of a text */
+    bool asks_again; /* second round: requests whole objects */
     bool accepts_html, takes_offers, takes_names;
-    bool looks; /* asks for a few bytes of the only URL, and leaves what the
-                   answer says of it to a download */
-    bool keeps; /* asks for the first bytes of the only URL, and leaves them to
-                   a download if it is a file's */
-    struct xd_description described; /* of the only URL, by its server */
+    bool looks;    /* requests a few bytes of the only URL, and tells a download
+                      what the response says */
+    bool compares; /* requests a sample of each of several URLs, and passes them
+                      on to the comparison of copies */
+    bool keeps;    /* requests the first bytes of the only URL, and passes the
+                      request on to a download if it is a file */
+    struct xd_description described; /* description of the only URL by its
+                                        server */
+    bool is_one_name;                /* all URLs have the same file name */
+    const struct item *last;         /* item of the last sample, or NULL */
 };
 
 static struct item *item_of(const struct xd_inspection *in, size_t i)
@@ -60,8 +82,8 @@ static struct item *item_of(const struct xd_inspection *in, size_t i)
     return &in->items[in->asked[i]];
 }
 
-/* What a server calls so is one, though it looks like nothing: a list of
- * URLs does. */
+/* Returns true for media types of manifests.  Such a response is a manifest
+ * even if it looks like something else, as a list of URLs does. */
 static bool is_manifest_type(const char *type)
 {
     static const char *const types[] = {"application/metalink4+xml",
@@ -83,12 +105,13 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
     item->is_manifest =
         in->what == FIND_OUT && is_manifest_type(head->media_type);
     item->may_be_page = in->what == FIND_OUT && !in->accepts_html &&
-                        xd_page_is_likely(&item->url, head->media_type);
+                        xd_page_is_likely(&item->url, NULL, head->media_type);
+    item->is_encoded = head->is_encoded;
     item->size = head->is_encoded ? XD_SIZE_UNKNOWN : head->object_size;
     xd_free(item->file_name);
     item->file_name = NULL;
-    item->may_go_on = in->keeps && head->is_range &&
-                      item->size != XD_SIZE_UNKNOWN && !item->may_be_page;
+    item->may_go_on =
+        in->keeps && item->size != XD_SIZE_UNKNOWN && !item->may_be_page;
     item->names = head->names;
     xd_free(item->final_url);
     item->final_url =
@@ -110,12 +133,13 @@ static int fail_long(const struct xd_inspection *in, struct item *item)
     return xd_fail(&item->error, XD_E_MANIFEST, "%s: longer than %s",
                    xd_url_name(&item->url).s,
                    in->most == XD_MANIFEST_MAX
-                       ? "64 MiB: no manifest is, and no file of checksums"
-                       : "64 KiB: no signature is");
+                       ? "64 MiB, the limit for manifests and checksums"
+                       : "64 KiB, the limit for signatures");
 }
 
-/* It is known to be no manifest: XD_E_CANCELED ends the request, XD_E_AGAIN
- * leaves it to a download, to which nothing that came is lost. */
+/* Called when the response is known not to be a manifest.  Returns
+ * XD_E_CANCELED to end the request, or XD_E_AGAIN to leave it to a download,
+ * which then gets all bytes received. */
 static int end_or_keep(const struct item *item, size_t len)
 {
     return item->may_go_on && item->text.len == len ? XD_E_AGAIN
@@ -141,6 +165,8 @@ static int on_bytes(void *user, size_t i, const void *data, size_t len)
     item->is_manifest = is_manifest;
     if (item->is_manifest)
         return 0;
+    if (in->compares && item->text.len <= XD_BEGUN_SAMPLE)
+        return 0;
     return item->text.len >= DECIDES ||
                    !xd_manifest_may_begin(item->text.s, item->text.len)
                ? end_or_keep(item, len)
@@ -161,10 +187,22 @@ static uint64_t asks_for(const struct xd_inspection *in)
 {
     if (in->looks)
         return XD_BEGUN_LOOK;
+    if (in->compares && !in->asks_again)
+        return XD_BEGUN_SAMPLE;
     return in->keeps ? XD_BEGUN_BYTES : XD_TO_END;
 }
 
-/* A longer manifest, or a server that refuses a part, perhaps of nothing. */
+/* Returns true if the bytes so far do not show whether the object is a
+ * manifest, for example if they are a long comment. */
+static bool is_undecided(const struct xd_inspection *in,
+                         const struct item *item)
+{
+    return in->compares && xd_manifest_may_begin(item->text.s, item->text.len);
+}
+
+/* Returns true if the whole object must be requested.  It may be a long
+ * manifest, or the server may refuse the range, for example of an empty
+ * file. */
 static bool needs_whole(const struct xd_inspection *in, const struct item *item,
                         const struct xd_outcome *outcome)
 {
@@ -174,8 +212,63 @@ static bool needs_whole(const struct xd_inspection *in, const struct item *item,
            outcome->verdict == XD_VERDICT_NO_RANGES ||
            outcome->verdict == XD_VERDICT_DIFFERENT ||
            (outcome->verdict == XD_VERDICT_OK &&
-            (item->is_manifest || in->looks) && item->text.len == asked &&
-            item->size != asked);
+            (item->is_manifest || in->looks || is_undecided(in, item)) &&
+            item->text.len == asked && item->size != asked);
+}
+
+/* Takes the sample for the comparison of copies, if enough bytes have
+ * arrived. */
+static void take_sample(struct xd_inspection *in, struct item *item,
+                        const struct xd_outcome *outcome)
+{
+    const bool is_all = outcome->verdict == XD_VERDICT_OK && !outcome->is_cut;
+    struct xd_hasher *hasher;
+
+    if (item->error.code < 0 || item->is_manifest || item->is_encoded ||
+        (item->text.len < XD_BEGUN_SAMPLE && !is_all) ||
+        xd_hasher_new(&hasher, XD_SAMPLE_HASH, NULL) < 0)
+        return;
+    item->sampled =
+        item->text.len < XD_BEGUN_SAMPLE ? item->text.len : XD_BEGUN_SAMPLE;
+    xd_hasher_add(hasher, item->text.s, (size_t)item->sampled);
+    xd_hasher_end(hasher, item->digest);
+    xd_hasher_free(hasher);
+    in->last = item;
+}
+
+/* Returns true if an earlier sample comes from the same host, because a host
+ * has one vote. */
+static bool is_host_of_earlier(const struct xd_inspection *in,
+                               const struct item *item)
+{
+    for (const struct item *i = in->items; i < item; i++) {
+        if (i->digest[0] && xd_url_compare_depots(&i->url, &item->url) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the hosts with the same file as the last sample outnumber all
+ * others, including those that have not answered.  If the URLs end in different
+ * file names, returns false, because a single difference then matters. */
+static bool is_enough(void *user)
+{
+    const struct xd_inspection *in = user;
+    const struct item *last = in->last;
+    size_t n = 0;
+
+    if (!last || !in->is_one_name || in->n > MOST_VOTERS)
+        return false;
+    for (size_t i = 0; i < in->n; i++) {
+        const struct item *item = &in->items[i];
+
+        if (item->is_manifest)
+            return false;
+        n += item->size == last->size &&
+             strcmp(item->digest, last->digest) == 0 &&
+             !is_host_of_earlier(in, item);
+    }
+    return 2 * n > in->n;
 }
 
 static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
@@ -184,7 +277,7 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
     struct item *item = item_of(in, i);
 
     item->needs_whole =
-        (in->keeps || in->looks) && needs_whole(in, item, outcome);
+        asks_for(in) != XD_TO_END && needs_whole(in, item, outcome);
     if (item->needs_whole)
         return;
     if (outcome->verdict == XD_VERDICT_OK)
@@ -194,6 +287,8 @@ static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
     if (item->error.code == XD_OK && item->may_be_page && !item->is_manifest &&
         xd_may_be_html(item->text.s, item->text.len))
         xd_page_fail(&item->error, &item->url);
+    if (in->compares)
+        take_sample(in, item, outcome);
     if (in->what != ARE_TEXTS || item->error.code < 0)
         xd_text_fini(&item->text);
 }
@@ -211,7 +306,10 @@ static int make(struct xd_inspection **out, const char *const *urls, size_t n)
     in->n = n;
     in->most = XD_MANIFEST_MAX;
     for (size_t i = 0; i < n; i++) {
-        xd_url_parse(&in->items[i].url, urls[i]);
+        in->items[i].typed = xd_typed_url(urls[i]);
+        if (!in->items[i].typed)
+            goto fail;
+        xd_url_parse(&in->items[i].url, in->items[i].typed);
         in->items[i].size = XD_SIZE_UNKNOWN;
     }
     *out = in;
@@ -222,12 +320,17 @@ fail:
     return XD_E_NOMEM;
 }
 
-/* Ask the first `n` of in->asked; late ones are left after `grace`. */
+/* Requests the first `n` items of in->asked.  Responses that are later than
+ * `grace` are skipped. */
 static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
                size_t n, xd_usec grace, struct xd_error *err)
 {
-    struct xd_batch_handler handler = {
-        .user = in, .head = on_head, .bytes = on_bytes, .end = on_end};
+    struct xd_batch_handler handler = {.user = in,
+                                       .head = on_head,
+                                       .bytes = on_bytes,
+                                       .end = on_end,
+                                       .is_enough =
+                                           in->compares ? is_enough : NULL};
     struct xd_batch_times times = {.until = a->until,
                                    .first = XD_NEVER,
                                    .grace = grace,
@@ -245,11 +348,11 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
             .url = &item->url,
             .reach = item->reach,
             .length = asks_for(in),
-            .takes_whole = in->keeps || in->looks,
+            .takes_whole = asks_for(in) != XD_TO_END,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
             .wants_offer = in->takes_offers,
-            /* Of a file nothing but its first bytes is looked at. */
+            /* only the first bytes of a file are examined */
             .takes_encoded = in->what == FIND_OUT};
     }
     rc = xd_batch_run(a->batch, requests, n, &times, &handler, err);
@@ -262,7 +365,9 @@ static bool is_manifest(const struct item *item)
     return item->manifest || item->error.code == XD_E_MANIFEST;
 }
 
-/* The first that is one, or is none and could be reached; n: there is none. */
+/* Returns the first item that is a manifest, or if `manifest` is false, the
+ * first one that could be reached and is not a manifest.  Returns n if there is
+ * none. */
 static size_t find(const struct xd_inspection *in, bool manifest)
 {
     size_t i = 0;
@@ -273,7 +378,31 @@ static size_t find(const struct xd_inspection *in, bool manifest)
     return i;
 }
 
-/* A manifest that is only slow is not to be left as a slow copy is. */
+/* Requests the whole objects of items whose first bytes did not suffice.
+ * Manifests are not skipped if they are slow. */
+static int ask_for_whole(struct xd_inspection *in,
+                         const struct xd_cancelable_batch *a,
+                         struct xd_error *err)
+{
+    xd_usec grace = in->n == 1 ? XD_NEVER : XD_BATCH_GRACE;
+    size_t n = 0;
+
+    for (size_t i = 0; i < in->n; i++) {
+        if (!in->items[i].needs_whole)
+            continue;
+        if (in->items[i].is_manifest)
+            grace = XD_NEVER;
+        in->asked[n++] = i;
+    }
+    if (n == 0)
+        return 0;
+    in->keeps = in->looks = false;
+    in->asks_again = true;
+    return ask(in, a, n, grace, err);
+}
+
+/* Requests all items.  A slow copy is skipped, but a slow manifest must not
+ * be. */
 static int ask_all(struct xd_inspection *in,
                    const struct xd_cancelable_batch *a, struct xd_error *err)
 {
@@ -284,10 +413,8 @@ static int ask_all(struct xd_inspection *in,
         in->asked[i] = i;
     rc = ask(in, a, in->n, in->what == FIND_OUT ? XD_BATCH_GRACE : XD_NEVER,
              err);
-    if (rc == 0 && in->items[0].needs_whole) {
-        in->keeps = in->looks = false;
-        rc = ask(in, a, in->n, XD_NEVER, err);
-    }
+    if (rc == 0)
+        rc = ask_for_whole(in, a, err);
     if (rc < 0 || in->what != FIND_OUT || find(in, true) == in->n)
         return rc;
     for (size_t i = 0; i < in->n; i++) {
@@ -297,9 +424,9 @@ static int ask_all(struct xd_inspection *in,
     return n_late > 0 ? ask(in, a, n_late, XD_NEVER, err) : 0;
 }
 
-/* ---- what a server names beside its object ---- */
+/* ---- links that a server announces along with an object ---- */
 
-/* The manifest that the offer names first; NULL: it names none. */
+/* Returns the first manifest that the headers announce, or NULL. */
 static const struct xd_offered *find_described(const struct xd_offer *o)
 {
     for (size_t i = 0; i < o->n; i++) {
@@ -309,8 +436,8 @@ static const struct xd_offered *find_described(const struct xd_offer *o)
     return NULL;
 }
 
-/* From elsewhere it could name any hash: then the server's own must be there to
- * hold it against. */
+/* A manifest on another server could state any hash, so the server of the file
+ * must state one to compare it with. */
 static bool may_describe(const struct item *item, const struct xd_url *url)
 {
     return item->offer.n_hashes > 0 ||
@@ -318,8 +445,8 @@ static bool may_describe(const struct item *item, const struct xd_url *url)
 }
 
 /*
- * The manifest by which the server describes its file, unless that takes longer
- * than a slow copy may: it is of use, but no download waits for it.
+ * Fetches the manifest that the server announces for its file.  It is useful,
+ * but no download waits for it, so it may take no longer than a slow copy.
  * Errors: NOMEM.
  */
 static int take_described(struct xd_inspection *in, const struct xd_options *o,
@@ -340,7 +467,8 @@ static int take_described(struct xd_inspection *in, const struct xd_options *o,
     return rc;
 }
 
-/* For a download with the same options.  False: there is nothing. */
+/* Leaves the running request to a download with the same options.  Returns
+ * false if there is none. */
 static bool put_aside(const struct xd_inspection *in,
                       struct xd_cancelable_batch *a, const struct xd_options *o)
 {
@@ -369,7 +497,7 @@ static bool put_aside(const struct xd_inspection *in,
     return true;
 }
 
-/* The same of what the answer says. */
+/* Stores what the response says for a download with the same options. */
 static void state(const struct xd_inspection *in, const struct xd_options *o)
 {
     const struct item *item = &in->items[0];
@@ -393,11 +521,52 @@ static void state(const struct xd_inspection *in, const struct xd_options *o)
         xd_begun_stated_free(s);
 }
 
-/* A range of FTP has no end of its own, so that its connection is lost. */
+/* Stores the samples for the comparison of copies. */
+static void leave_samples(const struct xd_inspection *in,
+                          const struct xd_options *o)
+{
+    struct xd_begun_samples *s;
+
+    if (!in->compares || !o || !o->begun || find(in, true) < in->n)
+        return;
+    s = xd_alloc(1, sizeof *s + in->n * sizeof s->list[0]);
+    if (!s)
+        return;
+    s->at = xd_now();
+    for (s->n = 0; s->n < in->n; s->n++) {
+        const struct item *item = &in->items[s->n];
+        struct xd_begun_sample *sample = &s->list[s->n];
+
+        *sample = (struct xd_begun_sample){.url = xd_url_copy(&item->url),
+                                           .was_taken = item->digest[0] != 0,
+                                           .size = item->size,
+                                           .received = item->sampled,
+                                           .error = item->error};
+        memcpy(sample->digest, item->digest, sizeof sample->digest);
+        if (!sample->url) {
+            xd_begun_samples_free(s);
+            return;
+        }
+    }
+    xd_begun_put_samples(o->begun, s);
+}
+
+/* Returns true if a request for a range can end without closing the connection,
+ * which is not so for FTP. */
 static bool is_http(const struct xd_url *url)
 {
-    return url->is_valid &&
-           (url->scheme == XD_SCHEME_HTTP || url->scheme == XD_SCHEME_HTTPS);
+    return url->is_valid && xd_scheme_is_http(url->scheme);
+}
+
+static bool have_one_name(const struct xd_inspection *in)
+{
+    for (size_t i = 1; i < in->n; i++) {
+        const struct xd_url two[] = {in->items[0].url, in->items[i].url};
+
+        if (!xd_copies_have_one_name(two, 2))
+            return false;
+    }
+    return true;
 }
 
 static int inspect(struct xd_inspection *in, const struct xd_options *o,
@@ -414,6 +583,8 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
                 is_http(&in->items[0].url);
     in->looks = in->keeps && o->via && o->via[0];
     in->keeps &= !in->looks;
+    in->compares = in->what == FIND_OUT && in->n > 1;
+    in->is_one_name = in->compares && have_one_name(in);
     rc = xd_cancelable_batch_new(&a, o, in->keeps ? xd_options_lanes(o) : in->n,
                                  err);
     if (rc < 0)
@@ -423,6 +594,8 @@ static int inspect(struct xd_inspection *in, const struct xd_options *o,
         rc = take_described(in, o, err);
     if (rc == 0)
         state(in, o);
+    if (rc == 0)
+        leave_samples(in, o);
     if (rc == 0 && put_aside(in, a, o))
         return 0;
     return xd_cancelable_batch_end(a, o, rc, err);
@@ -469,7 +642,7 @@ int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
     return in->items[0].error.code;
 }
 
-/* The size on which all agree that stated one. */
+/* Returns the size if all URLs that stated one agree. */
 static uint64_t common_size(const struct xd_inspection *in)
 {
     uint64_t size = XD_SIZE_UNKNOWN;
@@ -486,7 +659,7 @@ static uint64_t common_size(const struct xd_inspection *in)
     return size;
 }
 
-/* Of the first server that names it; NULL: none does. */
+/* Returns the file name from the first server that states one, or NULL. */
 static const char *find_name(const struct xd_inspection *in)
 {
     for (size_t i = 0; i < in->n; i++) {
@@ -496,8 +669,23 @@ static const char *find_name(const struct xd_inspection *in)
     return NULL;
 }
 
-/* All URLs at which no page lies, also those that have not answered: they may
- * later. */
+/* Records the failures in the manifest.  Usually the comparison of copies does
+ * that, but it leaves out empty files. */
+static int note_failures(struct xd_manifest *m, const struct xd_inspection *in,
+                         struct xd_error *err)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        if (xd_model_note_failure(m, &in->items[i].url, &in->items[i].error) <
+            0) {
+            xd_manifest_unref(m);
+            return xd_fail_nomem(err);
+        }
+    }
+    return 0;
+}
+
+/* Lists all URLs except web pages.  Those that have not answered may still do
+ * so later. */
 static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
                      struct xd_error *err)
 {
@@ -513,7 +701,7 @@ static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
     }
     rc = xd_manifest_of_urls(out, urls, n, common_size(in), find_name(in), err);
     xd_free(urls);
-    return rc;
+    return rc == 0 && common_size(in) == 0 ? note_failures(*out, in, err) : rc;
 }
 
 static bool has_offer(const struct xd_inspection *in)
@@ -643,7 +831,8 @@ void xd_inspection_free(struct xd_inspection *in)
 {
     if (!in)
         return;
-    for (size_t i = 0; i < in->n; i++) {
+    for (size_t i = 0; in->items && i < in->n; i++) {
+        xd_free(in->items[i].typed);
         xd_free(in->items[i].final_url);
         xd_free(in->items[i].file_name);
         xd_free(in->items[i].validator);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks are taken in order, and with them the parts of the file that touch
- * them:
+ * Computes when each block of a file was complete.  Blocks are examined in
+ * order, together with the parts of the file that overlap them:
  *
  *     parts   |=====a=====|        |==c==|
  *                    |=====b======|
  *     block        |-----------------|
  *     edges        ^ ^    ^       ^^ ^
  *
- * Between two edges the same parts have the bytes, and all of them deliver
- * those in order; so the last byte before each edge is the latest.
+ * Between two edges, the same parts have all bytes.  Each part delivers its
+ * bytes in order, so the last byte before each edge arrives last.
  */
 #include <xdownload/playback.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
-#include "base/copy_out.h"
 #include "base/error.h"
 #include "base/range.h"
 
-/* Bytes that came one after the other, evenly. */
+/* Bytes that one request received in order, at a constant rate. */
 struct part {
     struct xd_range range;
     double begin_s, end_s;
@@ -34,7 +34,7 @@ static int by_begin(const void *a, const void *b)
            (p->range.begin < q->range.begin);
 }
 
-/* When its bytes up to `end` were here. */
+/* Returns when the bytes of the part up to `end` had arrived. */
 static double time_of(const struct part *p, uint64_t end)
 {
     double share =
@@ -43,7 +43,7 @@ static double time_of(const struct part *p, uint64_t end)
     return p->begin_s + (p->end_s - p->begin_s) * share;
 }
 
-/* The next edge of a part behind `at`, at most `end`. */
+/* Returns the next edge of a part after `at`, at most `end`. */
 static uint64_t next_edge(const struct part *parts, size_t n, uint64_t at,
                           uint64_t end)
 {
@@ -58,7 +58,8 @@ static uint64_t next_edge(const struct part *parts, size_t n, uint64_t at,
     return end;
 }
 
-/* When the bytes between two edges were here first; < 0: never. */
+/* Returns when the bytes between two edges first arrived; < 0 if they never
+ * did. */
 static double first_time(const struct part *parts, size_t n, struct xd_range r)
 {
     double first = -1;
@@ -73,8 +74,8 @@ static double first_time(const struct part *parts, size_t n, struct xd_range r)
     return first;
 }
 
-/* When all of a block was here; < 0: not all came, and *out_missing is
- * first. */
+/* Returns when a block was complete.  Returns < 0 if it never was, and sets
+ * *out_missing to its first missing byte. */
 static double block_time(const struct part *parts, size_t n,
                          struct xd_range block, uint64_t *out_missing)
 {
@@ -96,8 +97,8 @@ static double block_time(const struct part *parts, size_t n,
     return latest;
 }
 
-/* Those that end before `byte` are left out. */
-static size_t keep_behind(struct part *parts, size_t n, uint64_t byte)
+/* Removes parts that end before `byte`. */
+static size_t drop_before(struct part *parts, size_t n, uint64_t byte)
 {
     size_t kept = 0;
 
@@ -112,7 +113,7 @@ struct player {
     double bytes_per_s, prebuffer_s;
 };
 
-/* `active` has room for all parts. */
+/* Simulates playback.  `active` has memory for all parts. */
 static int play(const struct player *player, const struct part *parts,
                 size_t n_parts, struct part *active, double *out,
                 struct xd_error *err)
@@ -129,7 +130,7 @@ static int play(const struct player *player, const struct part *parts,
         block.end = player->size - block.begin > player->block_bytes
                         ? block.begin + player->block_bytes
                         : player->size;
-        n_active = keep_behind(active, n_active, block.begin);
+        n_active = drop_before(active, n_active, block.begin);
         for (; next < n_parts && parts[next].range.begin < block.end; next++)
             active[n_active++] = parts[next];
         at = block_time(active, n_active, block, &missing);
@@ -144,17 +145,18 @@ static int play(const struct player *player, const struct part *parts,
     return 0;
 }
 
-/* The requests that delivered something, in order of their bytes. */
+/* Collects the requests that delivered bytes, sorted by position. */
 static size_t fill(struct part *parts, const struct xd_fetch_record *records,
                    size_t n_records)
 {
     const char *bytes = (const char *)records;
+    const size_t size = n_records > 0 ? records->struct_size : 0;
     size_t n = 0;
 
     for (size_t i = 0; i < n_records; i++) {
-        struct xd_fetch_record r;
+        struct xd_fetch_record r = {.received = 0};
 
-        xd_copy_in(&r, sizeof r, bytes + i * records->struct_size);
+        memcpy(&r, bytes + i * size, size < sizeof r ? size : sizeof r);
         if (r.received == 0 || r.first_byte_s < 0)
             continue;
         parts[n++] = (struct part){

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file's depots asked for the state of what they hold of it: a batch of
- * requests without bytes.
+ * Asks the depots of a file for the state of its replicas, by a batch of
+ * requests without bodies.
  */
 #include <xdownload/probe.h>
 
@@ -15,13 +15,14 @@
 struct xd_probe {
     struct xd_manifest *manifest;
     size_t file;
-    struct xd_probed *rows; /* of each replica of the file, and behind those of
-                               each of parity */
-    char **errors;          /* likewise, or NULL; the rows point to them */
+    struct xd_probed *rows; /* one for each replica of the file, then one for
+                               each replica of parity */
+    char **errors;          /* error messages or NULL; the rows point to them */
     size_t n, n_of_file;
-    struct xd_request *requests; /* while they run */
-    struct xd_url *urls;         /* of each request; the manifest's texts */
-    size_t *asked;               /* the row of each */
+    struct xd_request *requests; /* used while they run */
+    struct xd_url *urls;         /* URL of each request; the strings belong to
+                                    the manifest */
+    size_t *asked;               /* index of the row of each request */
     size_t n_asked;
 };
 
@@ -40,7 +41,7 @@ static int on_head(void *user, size_t i, const struct xd_head *head)
 static int on_bytes(void *user, size_t i, const void *data, size_t len)
 {
     (void)user, (void)i, (void)data, (void)len;
-    return XD_E_CANCELED; /* none were asked for */
+    return XD_E_CANCELED; /* no bytes were requested */
 }
 
 static void on_end(void *user, size_t i, const struct xd_outcome *outcome)
@@ -79,20 +80,42 @@ static int run(struct xd_probe *p, const struct xd_options *o,
     return rc;
 }
 
-/* Ask for what row `i` is of, if its depot can be asked. */
-static void add_request(struct xd_probe *p, const struct xd_url *read,
-                        const char *manage, size_t i)
+/* Marks the row as failed if the options exclude its host, which must not see
+ * the manage capability.  Errors: NOMEM. */
+static int refuse(struct xd_probe *p, const struct xd_choice *choice,
+                  const struct xd_url *url, size_t i)
+{
+    const char *why;
+    struct xd_error error;
+    int is_refused = xd_choice_refuses(choice, url, &why);
+
+    if (is_refused <= 0)
+        return is_refused;
+    xd_fail(&error, XD_E_NOREPLICA, "%s: %s", xd_url_name(url).s, why);
+    p->rows[i].state = XD_PROBE_FAILED;
+    p->rows[i].error = p->errors[i] = xd_strdup(error.msg);
+    return p->errors[i] ? 1 : XD_E_NOMEM;
+}
+
+/* Adds a request for row `i`, if its depot supports probes and may be asked.
+ * Errors: NOMEM. */
+static int add_request(struct xd_probe *p, const struct xd_choice *choice,
+                       const struct xd_url *read, const char *manage, size_t i)
 {
     struct xd_url *url = &p->urls[p->n_asked];
     const struct xd_transport_kind *kind;
+    int is_refused;
 
     p->rows[i].struct_size = sizeof p->rows[i];
     *url = *read;
     kind = xd_transport_kind_of(url);
     if (!kind || !kind->can_probe)
-        return;
+        return 0;
     if (manage)
         xd_url_parse(url, manage);
+    is_refused = refuse(p, choice, url, i);
+    if (is_refused != 0)
+        return is_refused < 0 ? is_refused : 0;
     p->rows[i].right = manage ? XD_MAY_MANAGE : XD_MAY_READ;
     p->asked[p->n_asked] = i;
     p->requests[p->n_asked++] =
@@ -100,23 +123,31 @@ static void add_request(struct xd_probe *p, const struct xd_url *read,
                             .length = 1,
                             .object_size = XD_SIZE_UNKNOWN,
                             .asks_state = true};
+    return 0;
 }
 
-static void add_requests(struct xd_probe *p, const struct xd_model_file *f)
+static int add_requests(struct xd_probe *p, const struct xd_model_file *f,
+                        const struct xd_options *o)
 {
+    const struct xd_choice choice =
+        o ? xd_options_choice(o) : (struct xd_choice){0};
     size_t at = p->n_of_file;
+    int rc = 0;
 
-    for (size_t i = 0; i < p->n_of_file; i++)
-        add_request(p, &f->urls[i], xd_model_manage(f, i), i);
+    for (size_t i = 0; rc == 0 && i < p->n_of_file; i++)
+        rc = add_request(p, &choice, &f->urls[i], xd_model_manage(f, i), i);
     for (size_t i = 0; i < f->rare->n_stripes; i++) {
         const struct xd_model_stripe *s = &f->rare->stripes[i];
 
-        for (size_t k = 0; k < s->n_replicas; k++)
-            add_request(p, &s->replicas[k].url, s->replicas[k].manage, at++);
+        for (size_t k = 0; rc == 0 && k < s->n_replicas; k++)
+            rc = add_request(p, &choice, &s->replicas[k].url,
+                             s->replicas[k].manage, at++);
     }
+    return rc;
 }
 
-static int make_requests(struct xd_probe *p, struct xd_error *err)
+static int make_requests(struct xd_probe *p, const struct xd_options *o,
+                         struct xd_error *err)
 {
     const struct xd_model_file *f = &p->manifest->files[p->file];
 
@@ -131,12 +162,10 @@ static int make_requests(struct xd_probe *p, struct xd_error *err)
     p->urls = xd_alloc(p->n, sizeof *p->urls);
     if (!p->urls || !p->rows || !p->errors || !p->requests || !p->asked)
         return xd_fail_nomem(err);
-    add_requests(p, f);
-    return 0;
+    return add_requests(p, f, o) < 0 ? xd_fail_nomem(err) : 0;
 }
 
-/* A failure that could not be reported for want of memory is a failure of the
- * call. */
+/* Fails if there was no memory to store an error message. */
 static int check_errors(const struct xd_probe *p, struct xd_error *err)
 {
     for (size_t i = 0; i < p->n; i++) {
@@ -161,7 +190,7 @@ int xd_probe_new(struct xd_probe **out, struct xd_manifest *m, size_t file,
         return xd_fail_nomem(err);
     p->manifest = xd_manifest_ref(m);
     p->file = file;
-    rc = make_requests(p, err);
+    rc = make_requests(p, o, err);
     if (rc == 0 && p->n_asked > 0)
         rc = run(p, o, err);
     if (rc == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many files as one download.
+ * Downloads of several files.
  */
 #include <xdownload/download.h>
 
@@ -12,8 +12,10 @@
 #include "engine/trust/signed.h"
 #include "manifest/join.h"
 
-/* A signed hash is as good as any; signatures are held against whole files, as
- * they are fetched one by one. */
+/* Checks that a signed text has a hash of each file, if signatures are
+ * required.  Signatures of files are not possible here, because they are
+ * compared with whole files, which is done only for a file that is downloaded
+ * alone. */
 static int check_signed(const struct xd_manifest *m, const size_t *files,
                         size_t n, const struct xd_options *o,
                         struct xd_error *err)
@@ -63,11 +65,13 @@ int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
     xd_manifest_unref(joined);
     if (rc == 0)
         rc = xd_set_init(&e->set, m, files, n, directory, err);
-    if (rc < 0)
+    if (rc < 0) {
         xd_engine_unref(e);
-    else
-        *out = (struct xd_download *)e;
-    return rc;
+        return rc;
+    }
+    xd_set_report_unsized_locked(e);
+    *out = (struct xd_download *)e;
+    return 0;
 }
 
 static enum xd_file_state state_of(enum xd_set_state state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signatures that the user names: of a file, and of a text with checksums.
+ * Signatures named by the user: of a file, or of a text with checksums.
  */
 #include <string.h>
 
@@ -30,7 +30,8 @@ static int read_text(struct xd_text *out, const char *source, size_t most,
                           : xd_text_read(out, source, err);
 }
 
-/* The signature that was asked for could not be had: nothing is verified. */
+/* Turns the error into CORRUPT: the required signature could not be fetched, so
+ * nothing is verified. */
 static int fail_missing(struct xd_error *err)
 {
     if (!err)
@@ -82,7 +83,7 @@ int xd_manifest_sign(struct xd_manifest **out, struct xd_manifest *m,
     return rc;
 }
 
-/* The text that is signed, which may be less than came. */
+/* Replaces the text by its signed part. */
 static int open_inline(struct xd_text *text,
                        const struct xd_signature_keys *keys,
                        char signer[XD_SIGNER_SIZE], struct xd_error *err)

@@ -11,7 +11,8 @@
 #include "engine/readers/window.h"
 #include "sim/run.h"
 
-/* Every packet takes its time. */
+/* Limit of the simulated bytes.  A simulation handles each packet, so this
+ * limits its run time. */
 #define MOST_BYTES (UINT64_C(1) << 36)
 
 #define MOST_PLAYED 1e12
@@ -23,10 +24,10 @@ struct xd_simulation {
     double limit, least_stall;
     struct xd_fetch_record *records;
     size_t n_records;
-    bool failed; /* no memory for a record */
+    bool failed; /* out of memory for a record */
 };
 
-/* < 0: it never came. */
+/* Converts a time to seconds.  Returns -1 if it never came. */
 static double moment(xd_usec at)
 {
     return at == XD_NEVER ? -1 : xd_seconds(at);
@@ -86,7 +87,8 @@ static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
     const uint64_t play_rate = (uint64_t)what->play_bytes_per_s;
     struct xd_sim_options options = {
         .sched = xd_decide_options(o, window_of(what, o)),
-        .player = {play_rate, (xd_usec)(what->prebuffer_s * XD_SECOND)},
+        .player = {.bytes_per_s = play_rate,
+                   .prebuffer = (xd_usec)(what->prebuffer_s * XD_SECOND)},
         .size = what->size,
         .seed = what->seed,
         .piece_bytes = what->piece_bytes,
@@ -167,9 +169,9 @@ int xd_simulate(struct xd_simulation **out,
     int rc;
 
     *out = NULL;
-    memcpy(&known, callers,
-           callers->struct_size < sizeof known ? callers->struct_size
-                                               : sizeof known);
+    rc = xd_copy_in(&known, sizeof known, callers, "xd_simulate_what", err);
+    if (rc < 0)
+        return rc;
     if (!o) {
         xd_options_init(&defaults);
         o = &defaults;

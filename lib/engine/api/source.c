@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source: an engine that is read from while it runs.
+ * Implements sources of the public interface: an engine that is read from while
+ * it runs.
  */
 #include <xdownload/stream.h>
 
@@ -11,8 +12,8 @@
 #include "engine/readers/look.h"
 #include "engine/readers/reader.h"
 #include "engine/readers/window.h"
+#include "os/exit.h"
 
-/* A source is an engine that feeds readers. */
 static struct xd_engine *engine_of(struct xd_source *s)
 {
     return (struct xd_engine *)s;
@@ -118,7 +119,8 @@ void xd_reader_free(struct xd_reader *r)
 {
     struct xd_engine *e;
 
-    if (!r)
+    if (!r || r->engine->process != xd_exit_process() ||
+        xd_engine_may_wait(r->engine, NULL) < 0)
         return;
     e = r->engine;
     xd_engine_lock(e);
@@ -128,7 +130,7 @@ void xd_reader_free(struct xd_reader *r)
     xd_engine_unref(e);
 }
 
-/* The download begins with the first reader that wants something. */
+/* Starts the download when the first reader needs something. */
 static void start_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
@@ -136,7 +138,8 @@ static void start_locked(struct xd_reader *r)
     if (e->session.phase != XD_PHASE_NEW || r->is_interrupted)
         return;
     xd_engine_unlock(e);
-    /* A failure, this call's or that of a faster one, shows in the state. */
+    /* The result is ignored: the engine stores errors, including those of a
+     * faster thread. */
     (void)xd_engine_start(e, NULL);
     xd_engine_lock(e);
 }
@@ -146,6 +149,8 @@ int64_t xd_reader_size(struct xd_reader *r, int timeout_ms)
     struct xd_engine *e = r->engine;
     int64_t size;
 
+    if (xd_engine_may_wait(e, NULL) < 0)
+        return XD_E_STATE;
     xd_engine_lock(e);
     if (!xd_look_has_size_locked(e))
         start_locked(r);
@@ -162,6 +167,8 @@ int64_t xd_reader_read(struct xd_reader *r, void *buf, size_t len,
 
     if (len == 0)
         return 0;
+    if (xd_engine_may_wait(e, NULL) < 0)
+        return XD_E_STATE;
     xd_engine_lock(e);
     xd_reader_wish_locked(r);
     start_locked(r);

@@ -11,14 +11,30 @@ static int protect(struct xd_rangeset *s, struct xd_range r)
     return xd_range_is_empty(r) ? 0 : xd_rangeset_add(s, r);
 }
 
-/* All that must not be dropped: what a reader wants or looks at, and pieces
- * that are hashed now. */
+/* Returns the last bytes that were read.  They are kept for comparison in case
+ * the file grows (trust/growing.h). */
+static struct xd_range last_handed_out(const struct xd_engine *e)
+{
+    const uint64_t end = e->readers.handed_out;
+    struct xd_range last = {end, end};
+
+    if (e->dest.output->is_read_once && end > e->wanted.begin)
+        last.begin = end > e->wanted.begin + XD_SAMPLE_BYTES
+                         ? end - XD_SAMPLE_BYTES
+                         : e->wanted.begin;
+    return last;
+}
+
+/* Finds all bytes that must be kept: bytes that a reader needs or is copying,
+ * and bytes that are being hashed. */
 static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
 {
     const struct xd_readers *all = &e->readers;
     const struct xd_pieces *p = &e->verify.pieces;
     int rc = protect(out, all->head.range) | protect(out, all->tail.range) |
-             protect(out, e->verify.reading);
+             protect(out, e->verify.reading) |
+             protect(out, e->sampler.reading) |
+             protect(out, last_handed_out(e));
 
     for (size_t i = 0; i < all->n && rc == 0; i++) {
         const struct xd_reader *r = all->list[i];
@@ -36,7 +52,7 @@ static int find_protected(const struct xd_engine *e, struct xd_rangeset *out)
     return rc;
 }
 
-/* The chunks that lie in the range as a whole. */
+/* Returns the chunks that lie completely in the range. */
 static struct xd_range whole_chunks(const struct xd_engine *e,
                                     struct xd_range r)
 {
@@ -54,8 +70,9 @@ static void leave_locked(struct xd_engine *e, struct xd_range r)
         xd_engine_fail_nomem_locked(e);
 }
 
-/* What a pipe has read does not come again.  Nor does what was dropped of a
- * file of unknown size, which comes in one piece. */
+/* Drops bytes.  Bytes of two kinds cannot be fetched again: bytes that a pipe
+ * has read, and bytes of a file of unknown size, which is fetched by a single
+ * request. */
 static void drop_locked(struct xd_engine *e, struct xd_range r)
 {
     struct xd_error why = {0};
@@ -87,7 +104,7 @@ void xd_readers_drop_locked(struct xd_engine *e)
     const bool is_known = find_protected(e, &safe) == 0;
 
     if (!is_known)
-        rest.end = rest.begin; /* another time */
+        rest.end = rest.begin; /* dropped later */
     while (is_known &&
            (run = xd_coded_leave_locked(e, &safe), !xd_range_is_empty(run))) {
         run = whole_chunks(e, run);

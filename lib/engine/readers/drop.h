@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a store in memory drops: all that no reader wants, looks at or copies,
- * and that is not being hashed.
+ * Drops bytes from a store in memory, to free that memory: bytes that no reader
+ * needs or is copying, and that are not being hashed.
  */
 #ifndef XD_ENGINE_DROP_H
 #define XD_ENGINE_DROP_H
 
 struct xd_engine;
 
-/* Drop it; what is wanted again is fetched again. */
+/* Drops all such bytes.  If a reader needs them later, they are fetched
+ * again. */
 void xd_readers_drop_locked(struct xd_engine *e);
 
 #endif

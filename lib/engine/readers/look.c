@@ -33,8 +33,8 @@ int xd_look_fail_revoked(struct xd_reader *r)
     return r->error.code;
 }
 
-/* Whether it is known yet that nothing follows: a file is held against its hash
- * or its samples before its reader gets its end. */
+/* Returns true if the reader is at the end of the file, and the hash or the
+ * samples of the file have been checked. */
 static bool is_at_end_locked(struct xd_reader *r)
 {
     struct xd_engine *e = r->engine;
@@ -52,6 +52,25 @@ static bool is_at_end_locked(struct xd_reader *r)
     return !xd_session_is_running(&e->session) || !e->verify.whole ||
            xd_ledger_bytes(&e->ledger, XD_BYTES_READABLE) <
                xd_range_length(e->wanted);
+}
+
+/* Returns the end of the bytes that the reader may get now, without waiting
+ * until another depot confirms them. */
+static uint64_t undelayed_to_locked(struct xd_reader *r, struct xd_range range)
+{
+    struct xd_engine *e = r->engine;
+
+    r->end_by = 0;
+    while (!xd_range_is_empty(range)) {
+        const struct xd_run_of_bytes run =
+            xd_runs_at(&e->ledger.origins, range.begin);
+
+        if (run.depot < e->depots.n &&
+            xd_sampler_delays_locked(e, run.depot, &r->end_by))
+            break;
+        range.begin = run.range.end < range.end ? run.range.end : range.end;
+    }
+    return range.begin;
 }
 
 int xd_look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
@@ -75,7 +94,10 @@ int xd_look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
         int rc = xd_look_trouble_locked(r);
 
         out->end = out->begin;
-        if (is_at_end_locked(r) && rc != XD_E_CORRUPT) {
+        /* the end is not valid if the whole file is wrong, but it is valid if
+         * only other pieces are wrong */
+        if (is_at_end_locked(r) &&
+            (rc != XD_E_CORRUPT || e->readers.gaps.n > 0)) {
             r->error = (struct xd_error){0};
             return 0;
         }
@@ -89,12 +111,13 @@ int xd_look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
     }
     if (xd_range_length(*out) > len)
         out->end = out->begin + len;
-    return 0;
+    out->end = undelayed_to_locked(r, *out);
+    return len > 0 && xd_range_is_empty(*out) ? XD_E_AGAIN : 0;
 }
 
 bool xd_look_is_ready_locked(struct xd_reader *r)
 {
-    const struct xd_error error = r->error; /* that of the last call */
+    const struct xd_error error = r->error; /* error of the last call */
     struct xd_range unused;
     bool is_ready = true;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a reader finds where it is: bytes, the end, a reason why there will be
- * none, or nothing yet.
+ * Finds what a reader gets at its position: bytes, the end, an error, or
+ * nothing yet.
  *
  * Every function is called with engine.lock held.
  */
@@ -18,17 +18,20 @@ struct xd_reader;
 
 bool xd_look_has_size_locked(const struct xd_engine *e);
 
-/* What ends a wait besides that which is waited for: a negative code, or 0. */
+/* Returns an error that ends a wait, as a negative code, or 0. */
 int xd_look_trouble_locked(struct xd_reader *r);
 
-/* What it was given is wrong, and it has not sought since. */
+/* Fails if bytes that the reader got turned out to be wrong and it has not
+ * called seek since.  Returns 0 or a negative code. */
 int xd_look_fail_revoked(struct xd_reader *r);
 
-/* What there is to read now, of `len` bytes; or what keeps it from being read: a
- * negative code, or 0 at the end; or AGAIN. */
+/* Finds what a read of at most `len` bytes can return now, and sets *out to it.
+ * Returns a negative code on failure, 0 at the end of the file, and AGAIN if
+ * nothing can be read yet. */
 int xd_look_locked(struct xd_reader *r, size_t len, struct xd_range *out);
 
-/* Whether the call that returned AGAIN may have another result. */
+/* Returns true if repeating the call that returned AGAIN may give another
+ * result. */
 bool xd_look_is_ready_locked(struct xd_reader *r);
 
 #endif

@@ -36,9 +36,10 @@ void xd_meter_blocks(struct xd_meter *m, uint64_t block_bytes)
     m->blocks.block = block_bytes;
 }
 
-/* ---- the ideal player ---- */
+/* ---- ideal players ---- */
 
-/* As far as it may go: to the edge of the last whole block. */
+/* Returns the position up to which the player may play: the end of the last
+ * complete block. */
 static double limit_of(const struct xd_meter *m, const struct xd_ideal *p)
 {
     if (p->block == 0 || p->here >= (double)m->end)
@@ -46,7 +47,8 @@ static double limit_of(const struct xd_meter *m, const struct xd_ideal *p)
     return floor(p->here / (double)p->block) * (double)p->block;
 }
 
-static void go_on(const struct xd_meter *m, struct xd_ideal *p, double s)
+static void advance_ideal(const struct xd_meter *m, struct xd_ideal *p,
+                          double s)
 {
     double way = s * m->rate, room = limit_of(m, p) - p->byte;
 
@@ -62,7 +64,8 @@ static void go_on(const struct xd_meter *m, struct xd_ideal *p, double s)
         p->stalled_s += s;
 }
 
-/* After a start or a jump it waits as the real one does: that is no stall. */
+/* Moves the ideal players to `byte`.  As for the real player, their wait after
+ * a start or a jump is not a stall. */
 static void place(struct xd_meter *m, uint64_t byte)
 {
     m->ideal_plays = false;
@@ -73,7 +76,7 @@ static void place(struct xd_meter *m, uint64_t byte)
     m->sought_byte_s = -1;
 }
 
-/* ---- the real one ---- */
+/* ---- real player ---- */
 
 static void note(struct xd_waits *w, double media_s, double s)
 {
@@ -118,12 +121,13 @@ static void pass(struct xd_meter *m, xd_usec now)
     if (m->phase != XD_METER_PAUSED)
         m->watched_s += s;
     if (m->ideal_plays && m->rate > 0 && m->phase != XD_METER_PAUSED) {
-        go_on(m, &m->bytes, s);
-        go_on(m, &m->blocks, s);
+        advance_ideal(m, &m->bytes, s);
+        advance_ideal(m, &m->blocks, s);
     }
 }
 
-/* Of the wait after a jump that has lasted for `s`. */
+/* Returns the unavoidable part of a wait after a jump that has lasted `s`
+ * seconds. */
 static double least_restart(const struct xd_meter *m, double s)
 {
     return m->sought_byte_s < 0 ? s : m->sought_byte_s;
@@ -214,9 +218,9 @@ void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end)
     sample(m);
 }
 
-/* ---- the account ---- */
+/* ---- statistics ---- */
 
-/* A stall counts less the longer ago it was. */
+/* Computes the quality score.  Older stalls have less weight. */
 static double quality_of(const struct xd_meter *m,
                          const struct xd_waits *stalls)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Playback statistics: a pure account of when the picture moved.
+ * Playback statistics: measures when the picture moved.
  *
  *     wish --STARTING--> PLAYING <--> STALLED
  *                        |  ^ ^------- SEEKING (a jump, and the wait after it)
  *                        v  |
  *                       PAUSED
  *
- * Beside the viewer runs an ideal player, which starts when the real one does,
- * consumes bytes at the same rate, and goes on as soon as the next one is here;
- * and one that goes on only when the next block is here, all of it.  Their
- * stalls are the least that was possible; that of a start or a jump is the time
- * until its first byte is here.
+ * Two ideal players are simulated beside the real one.  They start when it
+ * starts and consume bytes at the same rate.  One resumes as soon as the next
+ * byte has arrived, the other when all of the next block has arrived.  Their
+ * stalls are the minimum that was possible.  For a start or a jump, the minimum
+ * is the time until its first byte has arrived.
  *
- * Terms: CTA-2066; the quality is O23 of ITU-T P.1203.3.  Pure; guarded by its
- * owner's lock.
+ * Terms: CTA-2066.  The quality is O23 of ITU-T P.1203.3.  Pure; guarded by
+ * its owner's lock.
  */
 #ifndef XD_ENGINE_METER_H
 #define XD_ENGINE_METER_H
@@ -38,12 +38,13 @@ enum xd_meter_phase {
     XD_METER_ENDED
 };
 
-/* A player that loses no time. */
+/* An ideal player, which resumes as soon as the data has arrived. */
 struct xd_ideal {
-    double byte;      /* it shows */
-    double here;      /* and could show up to here */
-    uint64_t block;   /* it shows a block when all of it is here; 0: bytes */
-    double stalled_s; /* so far */
+    double byte;      /* position of playback */
+    double here;      /* end of the bytes that it could play so far */
+    uint64_t block;   /* it plays a block of this length only when all of it has
+                         arrived; 0: it plays single bytes */
+    double stalled_s; /* total time of stalls */
 };
 
 struct xd_wait {
@@ -53,25 +54,25 @@ struct xd_wait {
 struct xd_waits {
     struct xd_wait *list;
     size_t n, capacity;
-    size_t count; /* those beyond the list too */
+    size_t count; /* includes waits that did not fit the list */
     double sum_s, longest_s;
 };
 
 struct xd_meter {
     enum xd_meter_phase phase;
-    xd_usec wish_at, now, phase_at; /* since when it is in the phase */
+    xd_usec wish_at, now, phase_at; /* `phase_at`: when the phase began */
     bool has_started;
-    double rate;      /* bytes per second of media; 0: not known */
-    double startup_s; /* < 0: not yet */
+    double rate;      /* bytes per second of media; 0: unknown */
+    double startup_s; /* < 0 before playback starts */
     double played_s, watched_s;
     struct xd_waits stalls, restarts;
     struct xd_ideal bytes, blocks;
     bool ideal_plays;
-    double first_byte_s; /* < 0: not yet */
+    double first_byte_s; /* < 0 before the first byte */
     double restart_least_s;
-    double sought_byte_s; /* since the jump until its byte was here; < 0: it is
-                             not, or there was none */
-    uint64_t end;         /* of the file; UINT64_MAX: not known */
+    double sought_byte_s; /* seconds from the last jump until its byte arrived;
+                             < 0 if it has not arrived, or without a jump */
+    uint64_t end;         /* end of the file; UINT64_MAX: unknown */
     double level_s;
     struct xd_level levels[XD_METER_LEVELS];
     size_t n_levels;
@@ -81,23 +82,25 @@ struct xd_meter {
 void xd_meter_init(struct xd_meter *m);
 void xd_meter_fini(struct xd_meter *m);
 
-/* The user wants to see it.  The first time counts. */
+/* Records that the user has requested playback.  Only the first call counts. */
 void xd_meter_wish(struct xd_meter *m, xd_usec now);
 
-/* Before blocks count as whole ones. */
+/* Sets the block length of the second ideal player.  Call it before all
+ * others. */
 void xd_meter_blocks(struct xd_meter *m, uint64_t block_bytes);
 
-/* What the player says; `rate` <= 0: as before.  Without memory a wait is
- * counted and not listed. */
+/* Handles a report of the player: its position, its rate (<= 0: unchanged) and
+ * its state.  If memory runs out, a wait is counted but not listed. */
 void xd_meter_play(struct xd_meter *m, xd_usec now, uint64_t byte, double rate,
                    enum xd_play_state state);
 
-/* Time passes until `now`; then all bytes from *out on count as asked for:
- * where the run of good bytes that begins there ends is reported by here(). */
+/* pass() advances the time to `now`, and sets *out to the position of the ideal
+ * players.  Then call here() with the end of the readable bytes that begin
+ * there. */
 void xd_meter_pass(struct xd_meter *m, xd_usec now, uint64_t *out);
 void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end);
 
-/* The account at the moment of the last call. */
+/* Returns the statistics as of the last call. */
 void xd_meter_get(const struct xd_meter *m, struct xd_playback *out);
 
 #endif

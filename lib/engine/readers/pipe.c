@@ -11,11 +11,13 @@
 
 #define BUFFER_BYTES ((size_t)256 << 10)
 
-/* So much is held back until the whole file's hash and signature are right: a program at
- * the other end sees the end of the stream, and not the status. */
+/* Number of bytes held back until the hash and the signature of the whole file
+ * have been checked.  A program that reads the pipe sees only the end of the
+ * stream, not our exit status. */
 #define HELD_BACK ((size_t)16 << 10)
 
-/* The next `n` bytes lie in the buffer, behind what is held back. */
+/* Writes the next `n` bytes, which are in the buffer after the bytes held
+ * back. */
 static int pass_on(struct xd_engine *e, size_t n, struct xd_error *err)
 {
     struct xd_pipe *p = &e->pipe;
@@ -32,7 +34,7 @@ static int pass_on(struct xd_engine *e, size_t n, struct xd_error *err)
     return rc;
 }
 
-/* All was read. */
+/* Ends the stream after all bytes have been read. */
 static int finish(struct xd_engine *e, struct xd_error *err)
 {
     struct xd_signature_check check = {.signature = NULL};
@@ -52,7 +54,7 @@ static int finish(struct xd_engine *e, struct xd_error *err)
     return rc < 0 ? rc : xd_output_write(&p->output, p->buffer, p->held, err);
 }
 
-/* Behind what is held back. */
+/* Reads into the buffer after the bytes held back. */
 static int64_t read_next(struct xd_engine *e)
 {
     struct xd_pipe *p = &e->pipe;

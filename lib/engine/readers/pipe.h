@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A reader with a thread of its own, which writes what it reads to a descriptor
- * of the program's.
+ * A reader with its own thread, which writes to a descriptor of the program.
  *
  *     reader --read--> buffer --hash of the whole--> held back --> descriptor
  *
- * What it has read counts as handed out: it does not come again, and if it
- * turns out to be wrong the download fails.  Where the whole file has a hash,
- * the last bytes are held back until it matches.
+ * Bytes that the reader has read are never read again.  If they turn out to be
+ * wrong, the download fails.  If the whole file has a hash, the last bytes are
+ * held back until the hash matches.
  */
 #ifndef XD_ENGINE_PIPE_H
 #define XD_ENGINE_PIPE_H
@@ -24,30 +23,31 @@ struct xd_error;
 struct xd_reader;
 
 struct xd_pipe {
-    /* Constant after start. */
+    /* constant after start */
     int fd;
-    struct xd_reader *reader; /* NULL: it was not started */
+    struct xd_reader *reader; /* NULL if it was not started */
     struct xd_output output;
-    int wakeup; /* the reader's descriptor */
+    int wakeup; /* the descriptor that signals changes to the reader */
     struct xd_thread thread;
     bool has_thread;
 
-    /* Owned by the thread. */
+    /* owned by the thread */
     unsigned char *buffer;
-    size_t held; /* bytes at its beginning that are held back */
+    size_t held; /* number of bytes held back, at the beginning of the buffer */
 
-    /* Guarded by lock. */
-    struct xd_notifier stop; /* raised: nothing more is to be written */
+    /* guarded by lock */
+    struct xd_notifier stop; /* raised to stop writing */
     bool is_running;
 };
 
-/* Before readers are reported to the scheduler.  Errors: NOMEM. */
+/* Starts the pipe.  Call it before readers are reported to the scheduler.
+ * Errors: NOMEM. */
 int xd_pipe_start_locked(struct xd_engine *e, struct xd_error *err);
 
-/* Nothing more is written; without a pipe it does nothing. */
+/* Stops writing.  Does nothing without a pipe. */
 void xd_pipe_stop_locked(struct xd_engine *e);
 
-/* After a stop, or the end; without the lock. */
+/* Releases the pipe.  Call it after a stop or the end, without the lock. */
 void xd_pipe_free(struct xd_engine *e);
 
 #endif

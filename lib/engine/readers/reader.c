@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program does with one reader, but for making it.
+ * The functions of a reader, except its creation.
  */
 #include "engine/readers/reader.h"
 
@@ -13,10 +13,12 @@
 #include "engine/readers/window.h"
 #include "engine/trust/unverified.h"
 
-/* So far a reader goes on before it is reported to the scheduler. */
+/* How far a reader moves before its position is reported to the scheduler
+ * again. */
 #define STEP ((uint64_t)64 << 10)
 
-/* Wait for something that concerns a reader; false when time is up. */
+/* Waits for an event that concerns the reader.  Returns false after a
+ * timeout. */
 static bool wait_locked(struct xd_reader *r, xd_usec until)
 {
     struct xd_engine *e = r->engine;
@@ -37,7 +39,8 @@ static xd_usec moment(int timeout_ms)
     return timeout_ms < 0 ? XD_NEVER : xd_now() + (xd_usec)timeout_ms * XD_MS;
 }
 
-/* Until something changes that, a program need not ask again. */
+/* Fails with AGAIN.  The program need not call again until the notifier is
+ * raised. */
 static int fail_again_locked(struct xd_reader *r, const char *what)
 {
     struct xd_engine *e = r->engine;
@@ -45,7 +48,8 @@ static int fail_again_locked(struct xd_reader *r, const char *what)
     xd_notifier_clear(&r->notifier);
     if (xd_readers_until_locked(e, e->decisions.until) < e->decisions.until) {
         e->decisions.until = xd_readers_until_locked(e, e->decisions.until);
-        xd_engine_wake_all_locked(e); /* that wait for an earlier `until` */
+        /* threads may be waiting for a later time than this */
+        xd_engine_wake_all_locked(e);
     }
     return xd_fail(&r->error, XD_E_AGAIN, "%s is not here yet", what);
 }
@@ -67,7 +71,7 @@ int64_t xd_reader_await_size_locked(struct xd_reader *r, int timeout_ms)
     return rc < 0 ? rc : (int64_t)xd_range_length(e->wanted);
 }
 
-/* The bytes stay where they are while they are copied. */
+/* Copies bytes to the caller.  They are not dropped meanwhile. */
 static int64_t copy_locked(struct xd_reader *r, struct xd_range from, void *buf)
 {
     struct xd_engine *e = r->engine;
@@ -115,9 +119,9 @@ int64_t xd_reader_take_locked(struct xd_reader *r, void *buf, size_t len,
     int64_t rc;
 
     while (rc = xd_look_locked(r, len, &here), rc == XD_E_AGAIN) {
-        bool is_short = r->end_by > 0 && r->end_by < until;
+        bool is_short = r->end_by > xd_now() && r->end_by < until;
 
-        if (!wait_locked(r, is_short ? r->end_by : until)) {
+        if (!wait_locked(r, is_short ? r->end_by : until) && !is_short) {
             rc = xd_look_locked(r, len, &here);
             break;
         }

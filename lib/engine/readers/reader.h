@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading, for one that holds engine.lock and has begun the download: what
- * xd_reader_size() and xd_reader_read() do.
+ * Parts of xd_reader_size() and xd_reader_read() for callers that hold
+ * engine.lock and have started the download.
  */
 #ifndef XD_ENGINE_READER_H
 #define XD_ENGINE_READER_H
@@ -11,14 +11,14 @@
 
 struct xd_reader;
 
-/* Releases the lock while it waits.  As xd_reader_size(). */
+/* Works as xd_reader_size().  Releases the lock while it waits. */
 int64_t xd_reader_await_size_locked(struct xd_reader *r, int timeout_ms);
 
-/* The reader wants bytes from now on. */
+/* Records that the reader needs bytes from now on. */
 void xd_reader_wish_locked(struct xd_reader *r);
 
-/* After a wish.  Releases the lock while it waits or copies.  As
- * xd_reader_read(). */
+/* Works as xd_reader_read().  Call xd_reader_wish_locked() first.  Releases the
+ * lock while it waits or copies. */
 int64_t xd_reader_take_locked(struct xd_reader *r, void *buf, size_t len,
                               int timeout_ms);
 

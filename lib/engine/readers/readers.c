@@ -36,7 +36,8 @@ uint64_t xd_readers_window_locked(struct xd_engine *e)
         output->has_readers && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
-    /* Of a store that they share, blocks that many readers can have some of. */
+    /* if readers share a store, blocks must be so small that each reader can
+     * get some */
     return xd_window_least(e) / 4 * (share ? 1 : 3);
 }
 
@@ -50,8 +51,8 @@ static void report_demand_locked(struct xd_engine *e, unsigned number,
     xd_report_demand_locked(e, number, &demand);
 }
 
-/* Head and tail are for a player that is there: they do not get in the way of
- * one that closes its reader only to open another elsewhere. */
+/* Requests head and tail once a reader has begun to read.  Before that, they
+ * would slow down a player that only opens and closes a reader. */
 static void hint_locked(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
@@ -71,7 +72,8 @@ static void hint_locked(struct xd_engine *e)
                                 is_read ? &all->tail : &nothing);
 }
 
-/* Requests that no window shortens are held back by it. */
+/* Wakes requests that cannot be shortened and are waiting for a window to
+ * move. */
 static void wake_held_back_locked(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->depots.n; i++) {
@@ -83,14 +85,15 @@ static void wake_held_back_locked(struct xd_engine *e)
     }
 }
 
-/* Not while another reader still makes the store. */
+/* Returns true if windows can be reported.  Returns false while another thread
+ * still creates the store. */
 static bool can_report_locked(const struct xd_engine *e)
 {
     return e->readers.by_demand && e->session.sched && e->dest.sink &&
            xd_session_is_running(&e->session);
 }
 
-/* Those whose windows another has made longer or shorter. */
+/* Reports the windows that changed because of another reader. */
 static void report_changed_locked(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->readers.n; i++) {
@@ -145,7 +148,8 @@ void xd_readers_moved_locked(struct xd_reader *r)
     wake_held_back_locked(e);
 }
 
-/* Whether a probe's length from there on is here, or all up to the end. */
+/* Returns true if the next XD_PROBE_BYTES after `position`, or all bytes up to
+ * the end, have arrived. */
 static bool probe_is_here(const struct xd_engine *e, uint64_t position)
 {
     struct xd_range probe = {xd_engine_byte_at(e, position), e->wanted.end};
@@ -171,7 +175,7 @@ void xd_readers_seek_locked(struct xd_reader *r, uint64_t to)
     r->is_probing = to != r->stream && probe_is_here(r->engine, to);
     at = xd_engine_byte_at(r->engine, to);
     if (r->former.begin <= at && at < r->former.end)
-        r->has_former = false; /* it is back */
+        r->has_former = false; /* the reader is back in its former window */
     xd_readers_moved_locked(r);
 }
 
@@ -191,7 +195,7 @@ void xd_readers_begin_locked(struct xd_engine *e)
     xd_report_demand_locked(e, XD_LOOKAHEAD_REST, &all->rest);
     if (w.end == XD_SIZE_UNKNOWN)
         tail.begin = tail.end;
-    if (e->dest.output->is_read_once) /* from its beginning to its end */
+    if (e->dest.output->is_read_once) /* read in order */
         head = tail = nothing.range;
     all->head = (struct xd_demand){xd_window_pieces(e, head), soon, 0};
     all->tail = (struct xd_demand){xd_window_pieces(e, tail), soon, 0};
@@ -326,10 +330,11 @@ bool xd_readers_end_locked(struct xd_engine *e)
     return true;
 }
 
-/* As far as a demand lets a request go on from `byte`.  Before a reader,
- * `leads`, the disk has room for what lies between: to begin anew fetches that
- * too. */
-static uint64_t goes_on_to(const struct xd_demand *d, uint64_t byte, bool leads)
+/* Returns how far a window lets a request continue from `byte`.  With `leads`,
+ * bytes before the window are allowed, too: the disk has room for them, and a
+ * restarted request receives them again. */
+static uint64_t window_end_for(const struct xd_demand *d, uint64_t byte,
+                               bool leads)
 {
     return (leads || d->range.begin <= byte) && byte < d->range.end
                ? d->range.end
@@ -345,11 +350,11 @@ bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
     xd_engine_lock(e);
     do {
         from = to;
-        to = goes_on_to(&all->rest, to, false);
-        to = goes_on_to(&all->head, to, false);
-        to = goes_on_to(&all->tail, to, false);
+        to = window_end_for(&all->rest, to, false);
+        to = window_end_for(&all->head, to, false);
+        to = window_end_for(&all->tail, to, false);
         for (size_t i = 0; i < all->n; i++)
-            to = goes_on_to(&all->list[i]->demand, to, leads);
+            to = window_end_for(&all->list[i]->demand, to, leads);
     } while (from < to && to < end);
     if (!all->by_demand)
         to = end;
@@ -357,7 +362,8 @@ bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
     return end <= to;
 }
 
-/* A reader that waits in a call looks at the clock itself. */
+/* Returns true if the reader polls for the end.  A reader that waits in a call
+ * uses its own timeout. */
 static bool polls_for_end(const struct xd_reader *r)
 {
     return r->end_by > 0 && !r->notifier.is_raised;

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* Less ahead than this part of the lookahead is not worth a larger gap. */
+/* A gap is not kept if each group of readers would then get less than 1 /
+ * LEAST_PART of the lookahead. */
 #define LEAST_PART 8
 
 static int by_place(const void *a, const void *b)
@@ -13,19 +14,18 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static uint64_t gap_behind(const struct xd_share *s)
+static uint64_t gap_after(const struct xd_share *s)
 {
     return s[1].at - s[0].at;
 }
 
-/* The smallest gap that is not held yet; NULL: there is none. */
+/* Returns the smallest gap that is not kept yet, or NULL. */
 static struct xd_share *next_gap(struct xd_share *list, size_t n)
 {
     struct xd_share *best = NULL;
 
     for (size_t i = 0; i + 1 < n; i++)
-        if (!list[i].is_led &&
-            (!best || gap_behind(&list[i]) < gap_behind(best)))
+        if (!list[i].is_led && (!best || gap_after(&list[i]) < gap_after(best)))
             best = &list[i];
     return best;
 }
@@ -48,9 +48,9 @@ void xd_shares(struct xd_share *list, size_t n, uint64_t lookahead)
     for (size_t i = 0; i < n; i++)
         list[i].is_led = false;
     while (s = next_gap(list, n),
-           s && is_worth(gap_behind(s), room, fronts, lookahead)) {
+           s && is_worth(gap_after(s), room, fronts, lookahead)) {
         s->is_led = true;
-        room -= gap_behind(s);
+        room -= gap_after(s);
         fronts--;
     }
     for (size_t i = n; i-- > 0;) {

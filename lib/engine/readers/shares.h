@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How readers share a store in memory.
+ * Divides a store in memory among readers.
  *
  *     A-->|======B-->|====C-->|==ahead==|         D-->|==ahead==|
  *
- * All that is held is at most the lookahead.  Readers that follow each other
- * have what lies between them, so that it is fetched once; a reader with no other
- * so close in front has as much ahead as the others of its kind.  Of two gaps
- * the smaller is held first, and none that leaves less than an eighth of the
- * lookahead to those in front, unless it is no more than what they had.
+ * The total is at most the lookahead.  If readers follow each other closely,
+ * the gaps between them are kept, so that these bytes are fetched once.  They
+ * form a group, and each group gets the same number of bytes ahead of its first
+ * reader.  Smaller gaps are kept before larger ones.  A gap is not kept if each
+ * group would then get less than an eighth of the lookahead, unless the gap is
+ * no longer than the share of a group.
  *
  * Pure.
  */
@@ -20,16 +21,17 @@
 #include <stdint.h>
 
 struct xd_share {
-    uint64_t at; /* where a reader is */
-    void *of;    /* the caller's: which one */
+    uint64_t at; /* position of the reader */
+    void *of;    /* identifies the reader for the caller */
 
-    /* What xd_shares() finds: up to where it, or the reader in front of it,
-     * has something, which begins at `front`. */
+    /* Set by xd_shares().  The reader gets all bytes up to `front`, and `ahead`
+     * bytes after it.  If is_led, the gap to the next reader is kept, and both
+     * have the same `front`. */
     bool is_led;
     uint64_t front, ahead;
 };
 
-/* Sorts them by their places. */
+/* Computes the shares.  Sorts `list` by position. */
 void xd_shares(struct xd_share *list, size_t n, uint64_t lookahead);
 
 #endif

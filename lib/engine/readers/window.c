@@ -5,16 +5,18 @@
 #include "engine/readers/readers.h"
 #include "engine/readers/shares.h"
 
-/* What a reader has ahead of it as long as its player's rate is unknown. */
+/* Length of a window while the rate of the player is unknown. */
 #define UNTIL_KNOWN ((uint64_t)32 << 20)
 
-/* A time comes to no less, or requests would be too small; and to no more, for
- * the rate is what the file says of itself, which may be anything. */
+/* Limits of a lookahead that was given as a time.  With less than the minimum,
+ * requests would be too small.  The maximum is needed because the rate comes
+ * from the file, which may state anything. */
 #define LEAST_TIMED ((uint64_t)4 << 20)
 #define MOST_TIMED ((uint64_t)256 << 20)
 
-/* A reader that reads nothing for so long, though it could, has no window:
- * its client sleeps, or has asked anew elsewhere and forgotten this one. */
+/* A reader that could read but has not done so for this long loses its window.
+ * Its client is probably suspended, or has reconnected and uses another reader
+ * now. */
 #define IDLE_AFTER (15 * XD_SECOND)
 
 static uint64_t timed(uint64_t bytes_per_s, xd_usec time)
@@ -54,8 +56,9 @@ void xd_windows_rate_locked(struct xd_engine *e)
         e->readers.media_rate = rate;
 }
 
-/* A bitrate wavers, and with it the ends of windows would: a full one asks for
- * nothing until a quarter is free. */
+/* Adjusts the window length, unless the change is small.  Bitrates vary, and
+ * the ends of windows must not move all the time: a full window should stay
+ * until a quarter of it is free. */
 bool xd_windows_fit_locked(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
@@ -91,7 +94,8 @@ struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r)
     return r;
 }
 
-/* What it has from `from` on, if it has `length` from `front` on. */
+/* Returns the bytes that the reader needs after `from`, if its share is the
+ * `length` bytes after `front`. */
 static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
                                 uint64_t front, uint64_t length)
 {
@@ -101,7 +105,7 @@ static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
     return xd_coded_widen(e, xd_window_pieces(e, r));
 }
 
-/* The byte of the file from which it has a window. */
+/* Returns the byte of the file at which the window of the reader begins. */
 static uint64_t window_begin(const struct xd_reader *r)
 {
     return xd_engine_byte_at(r->engine,
@@ -128,7 +132,8 @@ struct xd_demand xd_window_demand(const struct xd_reader *r)
 
     if (!r->has_begun)
         return (struct xd_demand){.due = XD_NEVER};
-    if (rate == 0) /* it may read for one that reported it */
+    if (rate == 0) /* it may read for another reader, which has reported a
+                      rate */
         rate = r->engine->readers.media_rate;
     if (rate == 0)
         rate = r->engine->dest.output->reader_rate;
@@ -170,13 +175,14 @@ void xd_windows_share_locked(struct xd_engine *e)
     }
 }
 
-/* Not one that has just looked at an index at the end. */
+/* Returns true if the reader streams.  Returns false if it has only read an
+ * index at the end of the file. */
 static bool streams(const struct xd_reader *r)
 {
     return r->arrived_at == 0 || r->position - r->arrived_at >= XD_PROBE_BYTES;
 }
 
-/* From where it is in its window on. */
+/* Returns the part of the window that begins at the reader's position. */
 static struct xd_range rest_of_window(const struct xd_reader *r)
 {
     struct xd_range rest = r->demand.range;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far ahead of a reader bytes are wanted, and when they are needed.
+ * The windows of readers: which bytes each reader needs, and when.
  */
 #ifndef XD_ENGINE_WINDOW_H
 #define XD_ENGINE_WINDOW_H
@@ -14,38 +14,36 @@ struct xd_engine;
 struct xd_options;
 struct xd_reader;
 
-/* So much is looked at before it is known that the reader stays there: players
- * read up to 260 KB of a place that they only probe. */
+/* A reader that has read less than this after a seek may only be probing.
+ * Players read up to 260 KB where they probe. */
 #define XD_PROBE_BYTES ((uint64_t)256 << 10)
 
-/* How long windows are by the option lookahead, which may be a time, at this
- * rate in bytes per second; 0: it is not known. */
+/* Returns the length of windows in bytes from the option lookahead, which may
+ * be a time.  `media_rate` is in bytes per second; 0: unknown. */
 uint64_t xd_window_bytes(const struct xd_options *o, uint64_t media_rate);
 
-/* A reader's player may have reported its rate, or the reader is gone: find
- * that of the file. */
+/* Updates the media rate of the file, after a player has reported a rate or a
+ * reader was removed. */
 void xd_windows_rate_locked(struct xd_engine *e);
 
-/* A player may have reported another rate: whether windows have another length
- * now. */
+/* Adjusts the window length to the media rate.  Returns true if it changed. */
 bool xd_windows_fit_locked(struct xd_engine *e);
 
-/* Of a scheduler's blocks so many bytes must hold some, whatever players tell.
- */
+/* Returns the minimum length of windows, whatever rates players report.  The
+ * scheduler's blocks must be small enough for it. */
 uint64_t xd_window_least(const struct xd_engine *e);
 
-/* A range of the file, out to the edges of pieces. */
+/* Extends the range to the edges of pieces. */
 struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r);
 
-/* What a reader wants now. */
+/* Returns the window of the reader. */
 struct xd_demand xd_window_demand(const struct xd_reader *r);
 
-/* Whether all windows are full, and that of a reader which streams has the end
- * of the file; or the file is complete. */
+/* Returns true if the file is complete, or if all windows are full and a
+ * streaming reader has the end of the file. */
 bool xd_windows_have_rest_locked(const struct xd_engine *e);
 
-/* Share a store in memory out among all readers: one's window is the smaller
- * for the others'. */
+/* Divides a store in memory among all readers. */
 void xd_windows_share_locked(struct xd_engine *e);
 
 #endif

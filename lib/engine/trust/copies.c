@@ -25,7 +25,8 @@ bool xd_copies_take_locked(struct xd_engine *e, struct xd_copies *c)
            xd_second_copy_next(&c->copy);
 }
 
-/* What is only compared is not worth a failure. */
+/* Reads the stored bytes.  An error only ends the comparison, not the
+ * download. */
 void xd_copies_read(struct xd_engine *e, struct xd_copies *c)
 {
     const struct xd_range run = c->copy.run;

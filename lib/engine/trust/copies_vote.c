@@ -4,7 +4,8 @@
 #include <string.h>
 #include <xdownload/manifest.h>
 
-/* As far as both tell. */
+/* Returns true if the copies may be of the same file: their sizes and samples
+ * are equal, as far as they are known. */
 static bool are_same(const struct xd_copy *a, const struct xd_copy *b)
 {
     if (a->size != XD_SIZE_UNKNOWN && b->size != XD_SIZE_UNKNOWN &&
@@ -18,7 +19,7 @@ static bool are_same(const struct xd_copy *a, const struct xd_copy *b)
     return true;
 }
 
-/* Which file copy `i` is of, among those that have been found. */
+/* Returns the file to which copy `i` belongs, among the files found so far. */
 static size_t find_file(const struct xd_copy *list, size_t n, size_t i)
 {
     for (size_t j = 0; j < n; j++) {
@@ -28,8 +29,8 @@ static size_t find_file(const struct xd_copy *list, size_t n, size_t i)
     return i;
 }
 
-/* Those of known size come first: a copy of unknown size tells of no file how
- * long it is. */
+/* Finds the file of each copy.  Begins with copies of known size, because a
+ * copy of unknown size does not show how long its file is. */
 static void find_files(struct xd_copy *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -44,7 +45,8 @@ static void find_files(struct xd_copy *list, size_t n)
     }
 }
 
-/* A host that has a file twice has one vote for it. */
+/* Returns true if copy `i` counts as a vote.  A host with two copies of a file
+ * has one vote. */
 static bool is_vote(const struct xd_copy *list, size_t i)
 {
     if (list[i].file == XD_NO_COPY)
@@ -66,7 +68,8 @@ static size_t count_votes(const struct xd_copy *list, size_t n, size_t file)
     return votes;
 }
 
-/* The file with most votes but for `but`; of several, that of the first URL. */
+/* Returns the file with the most votes, except for `but`.  Among equals,
+ * returns the file of the first URL. */
 static size_t find_most(const struct xd_copy *list, size_t n, size_t but)
 {
     size_t best = XD_NO_COPY, most = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of several URLs lead to the same file, as far as samples show: each
- * host has one vote for each file that it has.
+ * Decides by vote which of several URLs lead to the same file, according to
+ * samples.  Each host has one vote for each file that it has.
  *
  *     a.example/f   size 900, samples 1f.. 07..   file 0 \  two votes: these
  *     b.example/f   size 900, samples 1f.. 07..   file 0 /  are the copies
@@ -24,26 +24,28 @@
 #define XD_COPY_SAMPLES 3
 
 struct xd_copy {
-    /* Set by the caller. */
+    /* set by the caller */
     const struct xd_url *url;
     bool has_answered;
     uint64_t size; /* or XD_SIZE_UNKNOWN */
-    /* Digests: the first one of its first bytes.  NULL: it was not asked for
-     * this one, or could not show it. */
+    /* Digests of samples, beginning with the sample of the first bytes.  NULL
+     * if the sample was not requested or could not be fetched. */
     const char *samples[XD_COPY_SAMPLES];
-    /* Set by the vote. */
-    size_t file; /* the first copy of the same file, or XD_NO_COPY */
+    /* set by the vote */
+    size_t file; /* index of the first copy of the same file, or XD_NO_COPY */
 };
 
 struct xd_copies_vote {
-    size_t file;  /* that most hosts have; XD_NO_COPY: no copy has answered */
-    size_t other; /* another file, the one with most votes; or XD_NO_COPY */
-    bool is_decided; /* more hosts have `file` than all others together */
+    size_t file;     /* the file that most hosts have; XD_NO_COPY if no copy
+                        answered */
+    size_t other;    /* the file with the second most votes, or XD_NO_COPY */
+    bool is_decided; /* `file` has more votes than all others together */
 };
 
 struct xd_copies_vote xd_copies_vote(struct xd_copy *list, size_t n);
 
-/* Whether the last components of all URLs, query included, are the same. */
+/* Returns true if the last path components of all URLs, including the query,
+ * are equal. */
 bool xd_copies_have_one_name(const struct xd_url *urls, size_t n);
 
 #endif

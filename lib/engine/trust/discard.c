@@ -4,7 +4,7 @@
 #include "engine/engine.h"
 #include "engine/sched_events.h"
 
-/* The other reasons are reported where they are found. */
+/* Logs the discarded bytes.  Other reasons are logged where they are found. */
 static void log_discarded_locked(struct xd_engine *e, struct xd_range range,
                                  uint64_t bytes, enum xd_discard_reason why)
 {

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stored bytes that do not count any more: the ledger, the journal and the pieces
- * forget them, and the scheduler has them fetched again.
+ * Discards stored bytes, so that they are fetched again:
  *
- * Every function is called with engine.lock held.
+ * - removes them from the ledger, the journal, and the records of the file set;
+ * - tells the scheduler;
+ * - marks their pieces as incomplete;
+ * - makes hashes of pieces that are being computed invalid;
+ * - restarts the hash of the whole file if it includes any of them.
+ *
+ * Every function is called with engine.lock held.  If memory runs out, the
+ * download fails.
  */
 #ifndef XD_ENGINE_DISCARD_H
 #define XD_ENGINE_DISCARD_H
@@ -13,16 +19,23 @@
 
 struct xd_engine;
 
-/* The stored bytes of `range` are discarded.  What a lane writes now it has
- * claimed until it has written.  Of a piece that the keeper reads now nothing is
- * written anew meanwhile: it is discarded when that is done, which the keeper
- * says by postponed(). */
+/*
+ * Discards the stored and received bytes of `range`.  Bytes that a lane is
+ * writing now are not affected: they stay claimed until they are written.
+ *
+ * Bytes that the keeper is reading now (verify.reading) are discarded later, by
+ * xd_discard_postponed_locked(), which the keeper calls after it has cleared
+ * verify.reading.  Until then they stay stored and readable.  All postponed
+ * bytes are discarded for the same reason, the one given last.
+ */
 void xd_discard_locked(struct xd_engine *e, struct xd_range range,
                        enum xd_discard_reason why);
 void xd_discard_postponed_locked(struct xd_engine *e);
 
-/* The whole file does not match its hash: the bytes that earlier runs delivered
- * are discarded. */
+/* Discards all bytes of earlier runs, because the whole file does not match its
+ * hash.  Must not be called while the keeper is reading (verify.reading):
+ * postponed bytes would be found again and again, and the loop would not
+ * end. */
 void xd_discard_held_locked(struct xd_engine *e);
 
 #endif

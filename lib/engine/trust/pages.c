@@ -6,6 +6,7 @@
 #include "engine/lane.h"
 #include "engine/source.h"
 #include "io/hash.h"
+#include "manifest/model.h"
 
 static bool has_hash(const struct xd_engine *e, struct xd_range range)
 {
@@ -31,16 +32,25 @@ static bool has_hash(const struct xd_engine *e, struct xd_range range)
     return false;
 }
 
-/* Only the beginning of an object tells what it is. */
+/* Returns the name that the file of a source will have, or NULL. */
+static const char *file_name(const struct xd_engine *e,
+                             const struct xd_depot_source *s)
+{
+    return e->dest.path && !e->dest.output->has_many_files ? e->dest.path
+                                                           : s->in->path;
+}
+
+/* Only the beginning of an object can show that it is a web page. */
 void xd_pages_learned(const struct xd_engine *e, struct xd_lane *lane,
                       const char *media_type)
 {
     const struct xd_depot_source *s = lane->source;
     uint64_t at = xd_source_offset(s) + (xd_lane_end(lane) - s->range.begin);
 
-    lane->may_be_page = at == 0 && !e->options.accept_html &&
-                        xd_page_is_likely(xd_source_url(s), media_type) &&
-                        !has_hash(e, s->range);
+    lane->may_be_page =
+        at == 0 && !e->options.accept_html &&
+        xd_page_is_likely(xd_source_url(s), file_name(e, s), media_type) &&
+        !has_hash(e, s->range);
 }
 
 int xd_pages_look(struct xd_lane *lane, const void *data, size_t len)

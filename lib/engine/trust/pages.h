@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Error pages: a depot that sends a page for people instead of the file is
- * refused when the first byte of the page comes.  Where a hash proves the file
- * that decides, and nothing is refused here.
+ * Refuses error pages as soon as their first bytes arrive: web pages that a
+ * server sends instead of the file.  If a hash proves the file, nothing is
+ * refused here.
  */
 #ifndef XD_ENGINE_PAGES_H
 #define XD_ENGINE_PAGES_H
@@ -12,13 +12,13 @@
 struct xd_engine;
 struct xd_lane;
 
-/* The lane's request has an answer of this type: lane->may_be_page says
- * whether its bytes are to be looked at, which may not come. */
+/* Examines the media type of the response.  Sets lane->may_be_page if its first
+ * bytes must be checked with xd_pages_look(). */
 void xd_pages_learned(const struct xd_engine *e, struct xd_lane *lane,
                       const char *media_type);
 
-/* The first bytes of that answer.  Returns 0, or a code when they are refused:
- * the lane's outcome says why. */
+/* Checks the first bytes of a response with lane->may_be_page.  Returns 0, or
+ * an error if the response is refused; lane->outcome has the reason. */
 int xd_pages_look(struct xd_lane *lane, const void *data, size_t len);
 
 #endif

@@ -14,7 +14,8 @@ static void drop(struct xd_piece_hash *h)
     h->is_running = false;
 }
 
-/* Without memory for it others will have to read the piece back. */
+/* Begins to hash a piece.  If memory runs out, the keeper reads the piece back
+ * and hashes it. */
 static void begin(struct xd_piece_hash *h, const char *algorithm, size_t piece,
                   uint64_t at, uint64_t era)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash of a piece while its bytes come.
+ * Hashes a piece while its bytes arrive.
  *
  *     piece            |-------------------|-------------------|
  *     a lane writes  ....=====|=====|======|=====| <- at
  *                             `- began too late   `- begun
  *
- * A lane that writes a piece from its beginning to its end, byte after byte,
- * hashes it in passing, while the bytes are in the processor's cache.  Nothing is
- * known here of any other piece.
+ * A lane that writes a piece in order from its first to its last byte also
+ * hashes it, while the bytes are in the processor's cache.  Pieces that other
+ * lanes write are unknown here.
  *
  * Threads: one at a time; no lock is needed.
  */
@@ -23,27 +23,31 @@
 #include "engine/trust/pieces.h"
 #include "io/hash.h"
 
-/* So that of what is added at a time no more than one piece ends.  A shorter one
- * is hashed in passing only if nothing behind it is added with it. */
+/* Maximum number of bytes per call of add(), so that at most one piece ends in
+ * them.  A shorter piece is hashed only if it is at the end of the bytes
+ * added. */
 #define XD_PIECE_HASH_MOST ((size_t)256 * 1024)
 
-/* A zeroed struct is one that has nothing begun. */
+/* Initialise with zeros. */
 struct xd_piece_hash {
-    struct xd_hasher *hasher; /* NULL: none was needed, or to be had */
-    bool is_running;          /* all of `piece` before `at` was added: */
+    /* NULL if it was not needed yet, or could not be allocated */
+    struct xd_hasher *hasher;
+    bool is_running; /* all bytes of `piece` up to `at` were added */
     size_t piece;
     uint64_t at;
-    uint64_t era;       /* what the caller said when it was begun */
-    bool has_ended;     /* in the last add(): */
-    size_t ended_piece; /* this one, */
+    uint64_t era;   /* the caller's value when the piece was begun */
+    bool has_ended; /* a piece ended in the last add(): `ended_piece`, with the
+                       hash `hex` */
+    size_t ended_piece;
     uint64_t ended_era;
-    char hex[XD_HASH_HEX_MAX + 1]; /* and its hash is this */
+    char hex[XD_HASH_HEX_MAX + 1];
 };
 
 void xd_piece_hash_fini(struct xd_piece_hash *h);
 
-/* `range`, at most MOST bytes, was written by a lane that will write up to
- * `until` next. */
+/* Adds `data`, the bytes of `range`, which a lane has written.  The lane will
+ * then write the bytes after them, up to `until`.  `range` may have at most
+ * XD_PIECE_HASH_MOST bytes. */
 void xd_piece_hash_add(struct xd_piece_hash *h, const struct xd_pieces *p,
                        uint64_t era, struct xd_range range, uint64_t until,
                        const void *data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of a file that its manifest has hashes of.
+ * Reads the pieces of a file and their hashes from the manifest.
  */
 #ifndef XD_ENGINE_PIECES_H
 #define XD_ENGINE_PIECES_H
@@ -11,16 +11,18 @@
 
 struct xd_joined_proof;
 
-/* `m` outlives the pieces.  Errors: NOMEM. */
+/* Reads the pieces of file number `file` of `m` that lie in `wanted`.  `m` must
+ * outlive the pieces.  Errors: NOMEM. */
 int xd_pieces_init(struct xd_pieces *p, const struct xd_manifest *m,
                    size_t file, struct xd_range wanted);
 
-/* Room for `more`, which are added behind these; nothing moves then.  Pieces that
- * are of one length each have no room.  Errors: NOMEM. */
+/* Reserves memory for `more` pieces, so that addresses do not change when they
+ * are added.  Pieces of uniform length cannot be extended.  Errors: NOMEM. */
 int xd_pieces_reserve(struct xd_pieces *p, size_t more);
 
-/* Those of another file, which lies there; its hashes outlive the pieces.  False:
- * there is no room for them. */
+/* Adds the pieces of another file, which lies at `file`.  `proof` has its
+ * hashes and must outlive the pieces.  Returns false if no memory is reserved
+ * for them. */
 bool xd_pieces_add(struct xd_pieces *p, struct xd_range file,
                    const struct xd_joined_proof *proof);
 

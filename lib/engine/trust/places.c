@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/scatter.h"
 
-/* All of `within`, in runs of `bytes`. */
+/* Chooses all of `within`, in ranges of `bytes` each. */
 static int take_whole(struct xd_places *p, struct xd_range within,
                       uint64_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which places of a file are compared before it is fetched, or before what is
- * there of it is used: its two ends, and one place in each of as many equal
+ * Chooses the places of a file that are compared before a download or before
+ * existing data is used: both ends, and one place in each of several equal
  * parts between them.
  *
  *     |[head]......[x]....|....[x]......|..[x]......|......[tail]|
@@ -16,19 +16,20 @@
 
 #include "base/range.h"
 
-/* What is shorter is compared as a whole. */
+/* Shorter files are compared completely. */
 #define XD_COMPARED_WHOLE ((uint64_t)1 << 20)
 
 struct xd_places {
-    struct xd_range *list; /* in order, none of them empty */
+    struct xd_range *list; /* sorted; none is empty */
     size_t n;
 };
 
 /*
- * `n` places (at least 2) of `bytes` each in `within`, or all of it if it is
- * shorter than XD_COMPARED_WHOLE or than the places together.  The same for
- * the same arguments; those between the ends depend on `seed`.
- * Ownership: release with xd_places_fini(), whatever it returns.
+ * Chooses `n` places (at least 2) of `bytes` each in `within`.  Chooses all of
+ * `within` if it is shorter than XD_COMPARED_WHOLE or than the places
+ * together.  The result depends only on the arguments; places between the ends
+ * depend on `seed`.
+ * Ownership: release with xd_places_fini(), also after an error.
  * Errors:    NOMEM.
  */
 int xd_places_init(struct xd_places *p, struct xd_range within, size_t n,

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-/* Each algorithm is there once. */
+/* Number of algorithms. */
 #define PARTS_MAX 6
 
 struct part {
@@ -24,7 +24,8 @@ bool xd_hash_is_weak(const char *algorithm)
     return xd_hash_strength(algorithm) == 0;
 }
 
-/* How much the pieces prove; -1: not all of it. */
+/* Returns the strength of the pieces' hashes; -1 if they do not cover
+ * `wanted`. */
 static int strength_of_pieces(const struct xd_pieces *pieces,
                               struct xd_range wanted)
 {
@@ -55,12 +56,15 @@ static int add_part(struct xd_proof *p, const struct xd_hash *hash,
     return 0;
 }
 
-/* Of the manifest's hashes the first that can be computed is the strongest. */
+/* Adds the strongest hash of the manifest that can be computed, which is the
+ * first.  The pieces come from the same manifest, so a hash that is stronger
+ * than theirs adds nothing, unless collisions are known for their algorithm. */
 static int choose(struct xd_proof *p, const struct xd_manifest *m, size_t file,
-                  int proved, struct xd_error *err)
+                  int pieces, struct xd_error *err)
 {
     struct xd_hash hash = {.struct_size = sizeof hash};
-    bool is_first = true;
+    bool is_first = pieces <= 0;
+    int proved = pieces;
     int rc = 0;
 
     for (size_t i = 0; xd_manifest_hash(m, file, i, &hash) == 0; i++) {

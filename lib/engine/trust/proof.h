@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hashes that the whole file must have, computed side by side.
+ * The hashes that the whole file must have, all computed in one pass.
  *
- * All that were given beside the manifest, for the manifest may be wrong or
- * hostile; and of its own the strongest, unless pieces or one that was given
- * prove as much.
+ * - All hashes that the user gave besides the manifest, because the manifest
+ *   may be wrong or malicious.
+ * - The strongest hash of the manifest, unless a given one is at least as
+ *   strong, or strong piece hashes verify all of the file.
  */
 #ifndef XD_ENGINE_PROOF_H
 #define XD_ENGINE_PROOF_H
@@ -18,9 +19,9 @@
 struct xd_proof;
 
 /*
- * *out is NULL where no hash is needed, or none can be computed.  `wanted` is
- * the whole file, `pieces` those that are checked beside it.
- * Ownership: the caller's; `m` outlives it.  Errors: NOMEM.
+ * Sets *out to NULL if no hash is needed, or none can be computed.  `wanted`
+ * is the whole file; `pieces` are verified in addition.
+ * Ownership: the caller's; `m` must outlive it.  Errors: NOMEM.
  */
 int xd_proof_new(struct xd_proof **out, const struct xd_manifest *m,
                  size_t file, const struct xd_pieces *pieces,
@@ -29,19 +30,19 @@ void xd_proof_free(struct xd_proof *p); /* NULL does nothing */
 
 void xd_proof_add(struct xd_proof *p, const void *data, size_t len);
 
-/* All that was added is forgotten. */
+/* Starts again without the data added so far. */
 void xd_proof_restart(struct xd_proof *p);
 
-/* Holds all that was added against the hashes and begins anew.  Returns NULL if
- * it matches, or the algorithm by which it does not, strongest first; its
- * value, which lives as long as `p`, is then in *out_right, and what it is
- * instead in `out_hex`. */
+/* Compares the expected hashes with the hashes of the data added, then starts
+ * again.  Returns NULL if all match.  Otherwise returns the strongest algorithm
+ * that does not match, and sets *out_right to the right hash (valid as long as
+ * `p`) and `out_hex` to the actual one. */
 const char *xd_proof_end(struct xd_proof *p, const char **out_right,
                          char out_hex[XD_HASH_HEX_MAX + 1]);
 
-/* What proves the file, if all that is checked is right: the strongest
- * algorithm of `p` (or NULL) and of the pieces, if those are all of `wanted`;
- * NULL if nothing does. */
+/* Returns the strongest algorithm that proves all of `wanted` if every check
+ * succeeds.  It is an algorithm of `p` (or NULL), or of the pieces if they
+ * cover `wanted`.  NULL if there is none. */
 const char *xd_proof_strongest(const struct xd_proof *p,
                                const struct xd_pieces *pieces,
                                struct xd_range wanted);

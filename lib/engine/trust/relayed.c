@@ -10,10 +10,12 @@
 #include "engine/trust/discard.h"
 #include "engine/via.h"
 
-/* By then it is likelier to lie than all those that it has named are. */
+/* Maximum number of excuses of a node.  After that the node itself is more
+ * likely to be wrong than all the nodes from which it got bytes. */
 #define MOST_EXCUSES 3
 
-/* Of the range; NULL: the depot is no node, or has never had it. */
+/* Returns the mesh file with the range; NULL if the depot is not a mesh node or
+ * never had the range. */
 static const struct xd_via_file *file_of(struct xd_depot *depot,
                                          struct xd_range range)
 {
@@ -23,7 +25,8 @@ static const struct xd_via_file *file_of(struct xd_depot *depot,
     return s ? xd_source_via(s) : NULL;
 }
 
-/* Whether the range may come from that node: by another, or itself. */
+/* Returns true if the depot may have got the range from node `owner`, or is
+ * that node itself. */
 static bool has_from(const struct xd_engine *e, struct xd_depot *depot,
                      struct xd_range range, size_t owner)
 {
@@ -32,7 +35,7 @@ static bool has_from(const struct xd_engine *e, struct xd_depot *depot,
     return f && xd_via_was_named(e->depots.via, f, range.begin, owner);
 }
 
-/* What is on its way. */
+/* Stops running requests whose bytes may come from that node. */
 static void distrust_lanes_locked(struct xd_engine *e, struct xd_depot *depot,
                                   size_t owner)
 {
@@ -54,7 +57,7 @@ static struct xd_range chunk_of(const struct xd_via *v,
     return xd_via_chunk(v, f, xd_via_chunk_of(v, f, byte));
 }
 
-/* What has come, and nothing has proved. */
+/* Discards unverified bytes that may come from that node. */
 static void discard_locked(struct xd_engine *e, struct xd_depot *depot,
                            size_t owner)
 {
@@ -73,7 +76,7 @@ static void discard_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
-/* What it would be compared by, which is not its own. */
+/* Drops samples that the depot may have got from that node. */
 static void forget_samples_locked(struct xd_engine *e, struct xd_depot *depot,
                                   size_t owner)
 {
@@ -101,7 +104,7 @@ void xd_relayed_distrust_locked(struct xd_engine *e, size_t node)
     }
 }
 
-/* Its first depot speaks for it. */
+/* Logs the error, and records it in the first depot of the node. */
 static void note_locked(struct xd_engine *e, size_t node,
                         const struct xd_depot *depot,
                         const struct xd_error *why)
@@ -110,10 +113,11 @@ static void note_locked(struct xd_engine *e, size_t node,
     struct xd_error error = {0};
     unsigned i = 0;
 
-    xd_fail(&error, why->code, "%s has from %s what is wrong: %s",
-            depot->node_id, id, why->msg);
-    xd_engine_log_locked(e, XD_LOG_WARN, "%s; no node is told to ask %s again",
-                         error.msg, id);
+    xd_fail(&error, why->code, "%s got wrong bytes from %s: %s", depot->node_id,
+            id, why->msg);
+    xd_engine_log_locked(e, XD_LOG_WARN,
+                         "%s; nodes are no longer told to ask %s", error.msg,
+                         id);
     while (i < e->depots.n &&
            !(e->depots.list[i]->node_id && e->depots.list[i]->node == node))
         i++;
@@ -121,7 +125,7 @@ static void note_locked(struct xd_engine *e, size_t node,
         xd_depot_note_failure(e->depots.list[i], &error);
 }
 
-/* Whether some of the range may come from the node. */
+/* Returns true if some of the range may come from the node. */
 static bool has_some_from(const struct xd_via *v, const struct xd_via_file *f,
                           struct xd_range range, size_t node)
 {
@@ -133,8 +137,9 @@ static bool has_some_from(const struct xd_via *v, const struct xd_via_file *f,
     return false;
 }
 
-/* Which node the range comes from: one that is known to mislead, or that which was
- * named for all of it.  Where several were, only `own` is known to have had it. */
+/* Returns the node to blame: one that is known to mislead others, or the node
+ * that was named as owner for all of the range.  If several nodes were named,
+ * returns `own`, the only node that is known to have had all of it. */
 static size_t find_culprit(const struct xd_via *v, const struct xd_via_file *f,
                            struct xd_range range, size_t own)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Wrong bytes from a node of a mesh that had them from another one.
+ * Handles wrong bytes that a mesh node got from another node.
  *
  *     client --a chunk, which n0 owns--> n1 --> n0 --> origin
  *
- * n1 has no means to find out that n0 sends it wrong bytes, or another version: n0
- * is blamed.  Requests name it no more as an owner, so that nodes ask the next by
- * rank, and what came by way of it is fetched again.  It is asked itself still, as all
- * nodes are, for it may be n1 that sends wrong bytes: a node is excused a few times
- * only.
+ * n1 cannot find out that n0 sends wrong bytes, or another version.  So n0 is
+ * blamed: requests stop naming it as an owner, nodes fetch from the next node
+ * by rank, and bytes that came through n0 are fetched again.  n0 still gets
+ * requests, like all nodes, because n1 may be the one that sends wrong bytes.
+ * For that reason a node is excused only a few times.
  */
 #ifndef XD_ENGINE_RELAYED_H
 #define XD_ENGINE_RELAYED_H
@@ -22,12 +22,12 @@ struct xd_depot;
 struct xd_engine;
 struct xd_error;
 
-/* The node itself has sent what is wrong: what others have from it counts for no more.
- * With engine.lock. */
+/* Discards what other nodes got from `node`, which has sent wrong bytes itself.
+ * Call it with engine.lock held. */
 void xd_relayed_distrust_locked(struct xd_engine *e, size_t node);
 
-/* What `depot` sent of `range` was wrong, as `why` says: true if another node is to
- * blame.  With engine.lock. */
+/* Returns true if another node is to blame for wrong bytes of `range` that
+ * `depot` sent.  `why` is the error.  Call it with engine.lock held. */
 bool xd_relayed_excuses_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_range range,
                                const struct xd_error *why);

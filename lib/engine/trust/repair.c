@@ -12,7 +12,7 @@
 #include "engine/sched_events.h"
 #include "engine/trust/unverified.h"
 
-#define CHUNK ((size_t)64 * 1024) /* of two copies that are compared */
+#define CHUNK ((size_t)64 * 1024) /* bytes compared at a time */
 
 static struct xd_repair_depot look(const void *engine, unsigned depot)
 {
@@ -29,15 +29,15 @@ void xd_repair_begin(struct xd_engine *e)
         .ledger = &e->ledger, .wanted = &e->wanted, .world = e, .look = look};
 }
 
-/* ---- what session/repair.h decides ---- */
+/* ---- decisions of session/repair.h ---- */
 
 static void fetch_held_locked(struct xd_engine *e)
 {
     struct xd_error why = {0};
 
     xd_fail(&why, XD_E_CORRUPT,
-            "the file does not match its %s: what an earlier run received is "
-            "fetched again",
+            "the file does not match its %s: the bytes from an earlier run "
+            "are fetched again",
             e->verify.whole_algorithm);
     xd_engine_log_locked(e, XD_LOG_WARN, "%s", why.msg);
     xd_unverified_revoke_locked(e, XD_HELD, e->wanted, &why);
@@ -67,7 +67,8 @@ static void begin_round_locked(struct xd_engine *e,
                                      .round = {.kind = XD_ROUND_REPAIR}});
 }
 
-/* The hash holds, with others' bytes in place of this depot's. */
+/* Confirms that the depot sent wrong bytes: the hash of the file matches with
+ * the bytes of other depots instead. */
 static void confirm_bad_locked(struct xd_engine *e, unsigned depot,
                                struct xd_range where)
 {
@@ -130,14 +131,14 @@ static void carry_out_locked(struct xd_engine *e,
         xd_engine_fail_nomem_locked(e);
         break;
     case XD_REPAIR_PREPARE:
-    case XD_REPAIR_EXCHANGE: /* without the lock */
+    case XD_REPAIR_EXCHANGE: /* done without the lock */
     case XD_REPAIR_NOTHING:
         break;
     }
 }
 
-/* As far as it goes under the lock.  True: the keeper is to carry out `*out`,
- * which is not so for rounds that begin while another fetches. */
+/* Advances as far as possible under the lock.  Returns true if the keeper must
+ * carry out *out. */
 static bool advance_locked(struct xd_engine *e, struct xd_repair_action *out)
 {
     while (!xd_engine_is_over_locked(e)) {
@@ -151,9 +152,9 @@ static bool advance_locked(struct xd_engine *e, struct xd_repair_action *out)
     return false;
 }
 
-/* ---- what the keeper does without the lock, and no other thread ---- */
+/* ---- work of the keeper without the lock ---- */
 
-/* Exchange the bytes of two sinks where they differ.  Returns 0 or an error. */
+/* Exchanges a chunk of the two sinks if it differs.  Returns 0 or an error. */
 static int exchange_chunk(struct xd_engine *e, struct xd_range at,
                           unsigned char *one, unsigned char *other,
                           struct xd_error *err)
@@ -202,7 +203,7 @@ static int carry_out(struct xd_engine *e, const struct xd_repair_action *a,
     return xd_scratch_sink_new(&e->dest.scratch, e->dest.sink, err);
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 void xd_repair_complete_locked(struct xd_engine *e)
 {
@@ -269,8 +270,8 @@ bool xd_repair_can_work_locked(const struct xd_engine *e)
            e->session.phase == XD_PHASE_COMPARE;
 }
 
-/* Some of the file may be missing again, or the download canceled, while the
- * signature was verified. */
+/* Handles the result of the check.  While the signature was checked, bytes may
+ * have been discarded, or the download may have been cancelled. */
 static void judge_signature_locked(struct xd_engine *e,
                                    const struct xd_signature_check *check)
 {
@@ -285,7 +286,7 @@ static void judge_signature_locked(struct xd_engine *e,
         xd_repair_right(&e->repair);
 }
 
-/* Whether the hashes are right. */
+/* Checks the hashes, and reports a wrong file to the repair. */
 static bool judge_hashes_locked(struct xd_engine *e)
 {
     if (xd_verify_judge_locked(e, NULL) == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every byte is received, and the hash of the whole file is wrong: carries out
- * what session/repair.h decides, which depot's bytes are fetched again, and
- * from which others, into a scratch file.
+ * Repairs a complete file whose hash is wrong: carries out what
+ * session/repair.h decides, namely which depot's bytes are fetched again from
+ * other depots, into a scratch file.
  *
  *     CHECK --right--> FINISH              (phases of session/session.h)
  *        | wrong
@@ -11,8 +11,8 @@
  *        ^                     | no difference
  *        +---------------------+
  *
- * Only for files: what left through a pipe cannot be taken back.  Every
- * function is called with engine.lock held.
+ * Only for files: bytes written to a pipe cannot be replaced.  Every function
+ * is called with engine.lock held.
  */
 #ifndef XD_ENGINE_REPAIR_H
 #define XD_ENGINE_REPAIR_H
@@ -23,31 +23,33 @@
 
 struct xd_engine;
 
-/* Of a new engine: before any byte is wrong.  Without the lock. */
+/* Initialises this part of a new engine.  Call it without the lock. */
 void xd_repair_begin(struct xd_engine *e);
 
-/* Every byte was accepted: what was fetched is to be compared, the file is to
- * be checked, or nothing is to be proved of it. */
+/* Call it when all bytes were accepted.  The repair then compares the bytes
+ * that were fetched again, or checks the file, or does nothing if there is no
+ * hash. */
 void xd_repair_complete_locked(struct xd_engine *e);
 
-/* The scheduler cannot get some byte.  True: it was a suspect's, and another
- * is suspected now, or the download has failed. */
+/* Call it when the scheduler has no depot for some byte.  Returns true if the
+ * byte was being fetched again because its depot is suspected.  Then the repair
+ * suspects another depot instead, or the download has failed. */
 bool xd_repair_gives_up_locked(struct xd_engine *e);
 
-/* No request is left: before the next scheduler is made, which may fail for
- * want of memory, and after that, which fetches the suspect's bytes from
- * others. */
+/* Call prepare() when no request is running, before the next scheduler is
+ * created (which may fail for lack of memory).  Call fetch() after that.  The
+ * scheduler then fetches the suspect's bytes from other depots. */
 void xd_repair_prepare_locked(struct xd_engine *e);
 void xd_repair_fetch_locked(struct xd_engine *e);
 
-/* A depot can be asked for more than was known: not for what is to come from
- * others. */
+/* Call it when a source was added to a depot.  The suspect is not asked for
+ * bytes that other depots should deliver. */
 void xd_repair_joined_locked(struct xd_engine *e, unsigned depot);
 
-/* Samples of most depots differ from those of `depot`. */
+/* Suspects `depot`, because its samples differ from those of most depots. */
 void xd_repair_outvoted_locked(struct xd_engine *e, unsigned depot);
 
-/* What is for the keeper to do, which releases the lock meanwhile. */
+/* The work of the keeper.  work() releases the lock meanwhile. */
 bool xd_repair_can_work_locked(const struct xd_engine *e);
 void xd_repair_work_locked(struct xd_engine *e);
 

@@ -19,22 +19,24 @@ typedef unsigned long long ull;
 
 #define MOST_SLOTS 8u
 
-/* What depots say of one of the places. */
+/* A place and the samples of it. */
 struct place {
     struct xd_range at;
-    const char *digest; /* of what is there */
-    size_t next_depot;  /* to ask; from here on none was asked */
+    const char *digest; /* digest of the existing bytes */
+    size_t next_depot;  /* first depot that was not asked */
     size_t n_asked, n_agree, n_differ;
-    size_t differs; /* a depot that does; if n_differ > 0 */
+    size_t differs; /* a depot that differs, if n_differ > 0 */
 };
 
-/* A depot in use. */
+/* A depot that can be asked. */
 struct witness {
-    bool is_out; /* it failed, or was outvoted */
+    bool is_out; /* it failed or was outvoted */
     bool no_ranges;
     bool was_asked;
-    size_t place;    /* of which it was asked last */
-    char *validator; /* that it gave, or NULL */
+    size_t place;     /* place for which it was asked last */
+    char *validator;  /* its validator, or NULL */
+    int64_t modified; /* modification time that it states, or 0 */
+    bool is_known;    /* it has the validator of an earlier run */
 };
 
 struct check {
@@ -42,15 +44,15 @@ struct check {
     struct xd_sample_places chosen;
     struct place *places;
     size_t n_places;
-    struct witness *witnesses; /* of each depot */
+    struct witness *witnesses; /* one for each depot */
 
-    /* Of one round. */
+    /* requests of one round */
     struct xd_sample *samples;
-    size_t *place_of, *depot_of; /* of each sample */
+    size_t *place_of, *depot_of; /* place and depot of each sample */
     size_t n_samples;
 };
 
-/* Two for each depot, unless the manifest allows fewer. */
+/* Allows two requests for each depot, unless the manifest allows fewer. */
 unsigned xd_sample_check_slots(const struct xd_depots *d)
 {
     unsigned n = d->n < MOST_SLOTS / 2 ? 2 * (unsigned)d->n : MOST_SLOTS;
@@ -64,14 +66,15 @@ unsigned xd_sample_check_slots(const struct xd_depots *d)
     return n > 0 ? n : 1;
 }
 
-/* ---- a round of questions ---- */
+/* ---- a round of requests ---- */
 
 static bool is_settled(const struct place *p)
 {
     return p->n_agree > p->n_differ;
 }
 
-/* The next depot that can be asked for the place, round and round; n: none. */
+/* Returns the next depot that can be asked for the place, in turn; n if there
+ * is none. */
 static size_t find_depot(const struct check *k, const struct place *p)
 {
     const struct xd_depots *d = k->c->depots;
@@ -106,11 +109,15 @@ static void ask(struct check *k, size_t place, size_t depot)
                     .length = xd_range_length(p->at),
                     .object_size = xd_source_object_size(source),
                     .framing = xd_source_framing(source),
-                    .takes_encoded = true /* other bytes are other bytes */}};
+                    .wants_time = true,
+                    .takes_encoded = true /* a content encoding does no harm:
+                                             encoded bytes differ from the
+                                             sample */}};
 }
 
-/* In the first round each depot is asked once: it may say that nothing needs
- * to be compared, or not answer. */
+/* Requests samples for places that are not settled.  In the first round each
+ * depot is asked once, because its validator may make the comparison
+ * unnecessary, or it may not answer. */
 static void ask_open(struct check *k, bool is_first)
 {
     for (size_t i = 0; i < k->n_places; i++) {
@@ -144,6 +151,34 @@ static void note_failure(struct check *k, size_t depot,
         k->c->error = s->outcome.error;
 }
 
+static void note_time(struct xd_sample_check *c, struct witness *w,
+                      const struct xd_sample *s)
+{
+    c->n_answers += s->has_head;
+    if (s->modified != 0 && (w->modified == 0 || s->modified < w->modified))
+        w->modified = s->modified;
+}
+
+/* Returns the newest time that servers state.  Any server may have a newer
+ * version than others.  But all servers with the version of an earlier run have
+ * the same file, and a server that copied it without its time states a later
+ * one.  So only the oldest time of these servers counts. */
+static int64_t newest_time(const struct check *k)
+{
+    int64_t newest = 0, known = 0;
+
+    for (size_t i = 0; i < k->c->depots->n; i++) {
+        const struct witness *w = &k->witnesses[i];
+
+        if (!w->is_known && w->modified > newest)
+            newest = w->modified;
+        if (w->is_known && w->modified != 0 &&
+            (known == 0 || w->modified < known))
+            known = w->modified;
+    }
+    return newest > known ? newest : known;
+}
+
 static int note_samples(struct check *k, struct xd_error *err)
 {
     for (size_t i = 0; i < k->n_samples; i++) {
@@ -151,6 +186,7 @@ static int note_samples(struct check *k, struct xd_error *err)
         struct place *p = &k->places[k->place_of[i]];
         size_t depot = k->depot_of[i];
 
+        note_time(k->c, &k->witnesses[depot], s);
         if (note_validator(&k->witnesses[depot], s->validator) < 0)
             return xd_fail_nomem(err);
         if (!xd_sample_was_taken(s)) {
@@ -190,14 +226,14 @@ static bool was_canceled(const struct check *k)
     return k->c->error.code == XD_E_CANCELED;
 }
 
-/* ---- the validators of earlier runs ---- */
+/* ---- validators of earlier runs ---- */
 
 static bool is_strong_tag(const char *validator)
 {
     return validator[0] == '"';
 }
 
-/* Whether any URL had this validator before. */
+/* Returns true if any URL had this validator in an earlier run. */
 static bool was_given(const char *known, const char *validator)
 {
     size_t len = strlen(validator);
@@ -213,8 +249,8 @@ static bool was_given(const char *known, const char *validator)
     return false;
 }
 
-/* 1: it has the validator that it had before; -1: another one; 0: nothing is
- * known of it. */
+/* Returns 1 if the depot has the same validator as before, -1 if it has another
+ * one, and 0 if nothing is known. */
 static int compare_known(const struct check *k, size_t depot, bool *out_no_mem)
 {
     const char *validator = k->witnesses[depot].validator, *before;
@@ -240,8 +276,8 @@ static int compare_known(const struct check *k, size_t depot, bool *out_no_mem)
     return known;
 }
 
-/* Ask a depot for its validator once more: those of servers that answer for
- * each other differ from answer to answer, and mean nothing. */
+/* Requests the validator of a depot again.  If it differs, several servers
+ * probably answer for the depot, and their validators say nothing. */
 static int is_stable(struct check *k, size_t depot, bool *out,
                      struct xd_error *err)
 {
@@ -260,16 +296,18 @@ static int is_stable(struct check *k, size_t depot, bool *out,
     return rc;
 }
 
-static bool has_dispute(const struct check *k)
+/* Returns the first place where more depots differ than agree, or NULL. */
+static const struct place *find_dispute(const struct check *k)
 {
     for (size_t i = 0; i < k->n_places; i++) {
         if (!is_settled(&k->places[i]) && k->places[i].n_differ > 0)
-            return true;
+            return &k->places[i];
     }
-    return false;
+    return NULL;
 }
 
-/* Whether validators decide, after the first round. */
+/* Sets *out_decides to true if the validators of the first round decide the
+ * result. */
 static int heed_validators(struct check *k, bool *out_decides,
                            struct xd_error *err)
 {
@@ -284,7 +322,8 @@ static int heed_validators(struct check *k, bool *out_decides,
 
         if (has_no_memory)
             return xd_fail_nomem(err);
-        if (known > 0 && !has_dispute(k)) {
+        k->witnesses[i].is_known = known > 0;
+        if (known > 0 && !find_dispute(k) && !k->c->compares_always) {
             k->c->verdict = XD_SAMPLES_SPARED;
             *out_decides = true;
             return 0;
@@ -304,36 +343,33 @@ static int heed_validators(struct check *k, bool *out_decides,
     return rc;
 }
 
-/* ---- the verdict ---- */
+/* ---- verdict ---- */
 
 static void judge(struct check *k)
 {
     struct xd_sample_check *c = k->c;
-    size_t n_open = 0;
+    const struct place *dispute = find_dispute(k);
 
     c->n_compared = 0;
+    for (size_t i = 0; i < k->n_places; i++)
+        c->n_compared += is_settled(&k->places[i]);
     c->verdict = XD_SAMPLES_AGREE;
-    for (size_t i = 0; i < k->n_places; i++) {
-        const struct place *p = &k->places[i];
-
-        c->n_compared += is_settled(p);
-        n_open += !is_settled(p);
-        if (is_settled(p) || p->n_differ == 0)
-            continue;
+    if (dispute) {
         c->verdict = XD_SAMPLES_DIFFER;
         xd_fail(&c->error, XD_E_CORRUPT,
-                "its bytes %llu-%llu differ from those of %s", (ull)p->at.begin,
-                (ull)(p->at.end - 1), c->depots->list[p->differs]->shown_url);
-        return;
-    }
-    if (n_open > 0)
+                "its bytes %llu-%llu differ from those of %s",
+                (ull)dispute->at.begin, (ull)(dispute->at.end - 1),
+                c->depots->list[dispute->differs]->shown_url);
+    } else if (c->n_compared < k->n_places) {
         c->verdict = XD_SAMPLES_IMPOSSIBLE;
-    if (n_open > 0 && c->error.code == XD_OK)
-        xd_fail(&c->error, XD_E_NOREPLICA, "no depot can show samples of it");
+        if (c->error.code == XD_OK)
+            xd_fail(&c->error, XD_E_NOREPLICA,
+                    "no depot can show samples of it");
+    }
 }
 
-/* Where all that can be asked know no ranges, all of what is there is compared
- * with what one of them has. */
+/* If no depot supports ranges, compares all existing bytes with the object of
+ * one of them. */
 static int compare_whole(struct check *k, char digest[XD_HASH_HEX_MAX + 1],
                          struct xd_error *err)
 {
@@ -397,14 +433,14 @@ static int ask_all(struct check *k, struct xd_error *err)
             return 0;
         is_first = false;
     }
-    if (rc == 0 && !has_dispute(k) && no_ranges_at_all(k))
+    if (rc == 0 && !find_dispute(k) && no_ranges_at_all(k))
         rc = compare_whole(k, digest, err);
     if (rc == 0)
         judge(k);
     return rc;
 }
 
-/* ---- life ---- */
+/* ---- creation and release ---- */
 
 static int init(struct check *k, struct xd_error *err)
 {
@@ -448,13 +484,16 @@ int xd_sample_check_run(struct xd_sample_check *c, struct xd_error *err)
     int rc;
 
     c->error = (struct xd_error){0};
-    c->n_compared = 0;
+    c->n_compared = c->n_answers = 0;
+    c->modified = 0;
     c->verdict = XD_SAMPLES_AGREE;
     if (c->held->bytes == 0)
         return 0;
     rc = init(&k, err);
     if (rc == 0)
         rc = ask_all(&k, err);
+    if (rc == 0)
+        c->modified = newest_time(&k);
     fini(&k);
     return rc;
 }

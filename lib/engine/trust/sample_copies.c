@@ -8,12 +8,13 @@
 #include "base/error.h"
 #include "base/scatter.h"
 
-/* A shorter file is here sooner than a second depot has answered. */
+/* Minimum length of a file to be sampled.  A shorter file is complete before a
+ * second depot answers. */
 #define SMALLEST ((uint64_t)1 << 20)
-#define SHARE 1000 /* one byte of so many is looked at */
+#define SHARE 1000 /* one byte of this many is sampled */
 
-/* No two files have their samples at the same places, and nothing but the file
- * decides on them. */
+/* Chooses places that depend only on the range, and that differ for files of
+ * different sizes. */
 size_t xd_sample_ranges(struct xd_range wanted,
                         struct xd_range out[XD_SAMPLES_MAX])
 {
@@ -166,8 +167,8 @@ bool xd_sample_copy_differs(const struct xd_sample_copies *c,
     return is_complete(c, o) && memcmp(o->bytes, right->bytes, o->filled) != 0;
 }
 
-/* How many witnesses have the same as this one.  Of caches no more than one is
- * one, for their origin, if that has not said it itself. */
+/* Returns the number of independent copies equal to `o`.  All caches whose
+ * origin has no complete copy count as one, and other caches do not count. */
 static size_t count(const struct xd_sample_copies *c,
                     const struct xd_sample_copy *o)
 {

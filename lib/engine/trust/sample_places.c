@@ -13,22 +13,28 @@
 
 #define SAMPLE_BYTES ((uint64_t)64 << 10)
 
-/* One sample for each so many bytes, but no fewer and no more than these. */
+/* Number of samples: one for this many bytes, but at least FEWEST and at most
+ * MOST. */
 #define BYTES_PER_SAMPLE ((uint64_t)64 << 20)
 #define FEWEST ((size_t)8)
 #define MOST ((size_t)1024)
 #define MOST_HOLES ((size_t)16)
 
-/* Between the ends so many places are looked at for one without a set bit. */
+/* Number of places that are examined to find one that contains only zeros. */
 #define LOOKS 16u
+
+static uint64_t bytes_of_sample(const struct xd_sample_check *c)
+{
+    return c->sample_bytes > 0 ? c->sample_bytes : SAMPLE_BYTES;
+}
 
 struct choosing {
     struct xd_sample_places *p;
     const struct xd_sample_check *c;
 };
 
-/* The `length` bytes at `at` of those that are held, counted without the gaps:
- * the first run of them. */
+/* Converts a range of the existing bytes, counted without gaps, to a range of
+ * the file.  Returns its first contiguous part. */
 static struct xd_range map(const struct xd_rangeset *held, struct xd_range at)
 {
     for (size_t i = 0; i < held->n; i++) {
@@ -58,7 +64,8 @@ static bool is_blank(const unsigned char *bytes, size_t n)
     return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
 }
 
-/* Of some places in the same part one that is blank, or else the first. */
+/* Chooses one of several places in the same part of the file: one that contains
+ * only zeros, or else the first. */
 static int choose(struct choosing *k, struct xd_range first, size_t part,
                   const struct xd_places *looks, struct xd_range *out,
                   struct xd_error *err)
@@ -85,7 +92,7 @@ static size_t count_places(uint64_t bytes)
     return n < FEWEST ? FEWEST : n > MOST ? MOST : (size_t)n;
 }
 
-/* A depot that holds a part of the file may hold a part of the place. */
+/* Shortens the place to the part that a depot holds. */
 static struct xd_range fit(const struct choosing *k, struct xd_range at)
 {
     const struct xd_depots *d = k->c->depots;
@@ -112,8 +119,8 @@ static void add_holes(struct choosing *k)
     for (size_t i = 0; holes && i < holes->n && i < MOST_HOLES; i++) {
         struct xd_range at = xd_rangeset_next(k->c->held, holes->ranges[i]);
 
-        if (xd_range_length(at) > SAMPLE_BYTES)
-            at.end = at.begin + SAMPLE_BYTES;
+        if (xd_range_length(at) > bytes_of_sample(k->c))
+            at.end = at.begin + bytes_of_sample(k->c);
         add_place(k, at);
     }
 }
@@ -130,7 +137,7 @@ static int fill_places(struct choosing *k, const struct xd_places *looks,
     for (size_t i = 0; rc == 0 && i < p->n; i++) {
         struct xd_range at = map(k->c->held, p->list[i]);
 
-        /* Only where places were chosen are there others to choose. */
+        /* there are alternatives only if places were chosen at random */
         if (i > 0 && i + 1 < p->n && looks[1].n == p->n &&
             looks[1].list[i].begin != p->list[i].begin)
             rc = choose(k, at, i, looks, &at, err);
@@ -148,9 +155,9 @@ static int find_places(struct choosing *k, struct xd_error *err)
     int rc = 0;
 
     for (; rc == 0 && n < LOOKS; n++)
-        rc =
-            xd_places_init(&looks[n], (struct xd_range){0, bytes},
-                           count_places(bytes), SAMPLE_BYTES, bytes + n * MOST);
+        rc = xd_places_init(&looks[n], (struct xd_range){0, bytes},
+                            count_places(bytes), bytes_of_sample(k->c),
+                            bytes + n * MOST);
     if (rc == 0)
         rc = fill_places(k, looks, err);
     else

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which places of the bytes that are there a sample check compares, and what
- * they hash to.
+ * The places of existing bytes that a sample check compares, with their hashes.
  */
 #ifndef XD_ENGINE_SAMPLE_PLACES_H
 #define XD_ENGINE_SAMPLE_PLACES_H
@@ -18,24 +17,25 @@ struct xd_sample_places {
     struct xd_sample_place *list;
     size_t n;
 
-    /* Its own. */
+    /* private */
     unsigned char *buffer;
     struct xd_hasher *hasher;
 };
 
 /*
- * The places for `c`, each of which at least one of its depots holds as a whole.
- * Ownership: whatever it returns, release with xd_sample_places_fini().
+ * Chooses and hashes the places for `c`.  At least one of its depots holds
+ * each place completely.
+ * Ownership: release with xd_sample_places_fini(), also after an error.
  * Blocks:    on the disk.
- * Errors:    NOMEM, IO (what is there cannot be read).
+ * Errors:    NOMEM, IO (the existing bytes cannot be read).
  */
 int xd_sample_places_init(struct xd_sample_places *p,
                           const struct xd_sample_check *c,
                           struct xd_error *err);
 void xd_sample_places_fini(struct xd_sample_places *p);
 
-/* What is there of `at`, however long, hashes to.  Blocks and errors: as above.
- */
+/* Sets `digest` to the hash of the existing bytes `at`, of any length.  Blocks
+ * and errors: as above. */
 int xd_sample_places_hash(struct xd_sample_places *p,
                           const struct xd_sample_check *c, struct xd_range at,
                           char digest[XD_HASH_HEX_MAX + 1],

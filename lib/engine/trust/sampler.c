@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is decided here, under the lock: which depot to ask next, and what
- * follows from the answers.  The asking itself is in sampler_ask.c.
+ * Decides, under the lock, which depot to ask next, and evaluates the
+ * responses.  sampler_ask.c sends the requests.
  */
 #include "engine/trust/sampler.h"
 
@@ -22,8 +22,13 @@
 
 typedef unsigned long long ull;
 
-/* So few bytes of two files may be equal by chance. */
+/* Minimum length of a sample of a depot's first bytes.  Fewer bytes of two
+ * files may be equal by chance. */
 #define OWN_LEAST 512
+
+/* How long the first reader of a depot's bytes waits until another depot
+ * confirms them: two round trips on a slow network. */
+#define DELAY (XD_SECOND / 2)
 
 int xd_sampler_init(struct xd_sampler *s)
 {
@@ -39,12 +44,21 @@ void xd_sampler_fini(struct xd_sampler *s)
     xd_cond_fini(&s->changed);
 }
 
+/* Returns true if a hash decides which bytes are right before anyone uses them.
+ * The hash of the whole file does so for a file that is used only when it is
+ * complete, but not for readers and pipes. */
+static bool has_deciding_hash(const struct xd_engine *e)
+{
+    return e->verify.pieces.n > 0 ||
+           (e->verify.whole && e->dest.output->is_seen_at_end);
+}
+
 void xd_sampler_start_locked(struct xd_engine *e)
 {
     struct xd_sampler *s = &e->sampler;
     struct xd_range ranges[XD_SAMPLES_MAX];
 
-    if (e->verify.whole || e->verify.pieces.n > 0 || e->depots.n < 2 ||
+    if (has_deciding_hash(e) || e->depots.n < 2 ||
         e->dest.output->has_many_files || !XD_DEFENDS("comparison"))
         return;
     s->n = xd_sample_ranges(e->wanted, ranges);
@@ -54,7 +68,7 @@ void xd_sampler_start_locked(struct xd_engine *e)
     s->is_on = s->n > 0;
 }
 
-/* ---- which depot to ask ---- */
+/* ---- choice of the depot to ask ---- */
 
 _Static_assert(XD_COMPARED_MAX <= 64,
                "a bit for each in xd_depot.samples_asked");
@@ -64,7 +78,8 @@ static bool has_asked(const struct xd_depot *d, size_t i)
     return d->samples_asked >> i & 1;
 }
 
-/* One more connection than the manifest allows would be one too many. */
+/* Returns true if the depot can be asked for a sample.  A sample needs an extra
+ * connection, so depots whose connections are limited are not asked. */
 static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
                         struct xd_range range)
 {
@@ -73,8 +88,8 @@ static bool can_deliver(const struct xd_engine *e, struct xd_depot *d,
            e->depots.max_connections == 0 && xd_depot_source(d, range);
 }
 
-/* The depot that is to deliver the range, by a request in flight; depots.n:
- * there is none. */
+/* Returns the depot with a running request for the range; depots.n if there is
+ * none. */
 static unsigned find_deliverer_locked(const struct xd_engine *e,
                                       struct xd_range range)
 {
@@ -92,22 +107,24 @@ static unsigned find_deliverer_locked(const struct xd_engine *e,
     return (unsigned)e->depots.n;
 }
 
-/* Whether nodes of a mesh are caches of what `d` has. */
+/* Returns true if `d` is the origin of the mesh nodes. */
 static bool is_origin(const struct xd_engine *e, const struct xd_depot *d)
 {
     return xd_via_origin(&e->depots) == d;
 }
 
-/* A sample that a depot can be asked for now. */
+/* A sample that can be requested now. */
 struct question {
-    size_t i; /* the sample */
+    size_t i; /* index of the sample */
     bool is_disputed;
-    unsigned deliverer; /* its copy is on its way: another depot is asked, of
-                           which bytes have come; depots.n: none is */
-    bool is_for_known;  /* a depot that has answered before is asked */
+    unsigned deliverer; /* depot that is delivering the range now, or depots.n;
+                           if there is one, another depot that has delivered
+                           bytes is asked */
+    bool is_for_known;  /* ask only depots that have answered before */
 };
 
-/* The origin of a mesh has, to its caches. */
+/* Returns true if the depot has delivered bytes.  The origin of a mesh has
+ * delivered bytes to its caches. */
 static bool has_delivered(const struct xd_engine *e, const struct xd_depot *d)
 {
     return d->bytes + d->bytes_redundant > 0 || is_origin(e, d);
@@ -130,10 +147,11 @@ static bool may_be_asked(const struct xd_engine *e, const struct question *q,
            (!d->refuses_samples && d->state != XD_DEPOT_PAUSED);
 }
 
-/* Whether `d` is rather asked than `other`: the origin of caches tells whether they
- * are right; a depot that has delivered bytes is
- * not silent, and had something to be wrong in.  Of those the nearest: samples are
- * asked for one after the other, and a complete file waits for the last. */
+/* Returns true if `d` should be asked rather than `other`.  The origin of
+ * caches comes first, because it knows whether they are right.  Next is a depot
+ * that has delivered bytes: it answers, and its bytes need checking.  Next is
+ * the nearest depot, because samples are requested one after the other and a
+ * complete file waits for the last. */
 static bool is_better(const struct xd_engine *e, const struct xd_depot *d,
                       const struct xd_depot *other)
 {
@@ -145,7 +163,7 @@ static bool is_better(const struct xd_engine *e, const struct xd_depot *d,
     return d_gives != other_gives ? d_gives : d->first_byte < other->first_byte;
 }
 
-/* The best depot to ask; depots.n: none. */
+/* Returns the best depot to ask; depots.n if there is none. */
 static unsigned choose_depot_locked(const struct xd_engine *e,
                                     const struct question *q)
 {
@@ -160,9 +178,9 @@ static unsigned choose_depot_locked(const struct xd_engine *e,
     return best;
 }
 
-/* Whether one copy more is to be asked for.  Two are enough, of which the
- * download delivers one: the other is asked for while that is on its way, so
- * that a complete file need not wait for it. */
+/* Returns true if one more copy should be requested.  Two copies are enough,
+ * and the download itself delivers one.  The other is requested while the
+ * download receives its own, so that a complete file need not wait. */
 static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
 {
     const struct xd_sample_copies *c = &e->sampler.samples[q->i];
@@ -172,7 +190,8 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
     q->deliverer = (unsigned)e->depots.n;
     if (q->is_disputed)
         return true;
-    if (n_copies > 1 || q->i >= e->sampler.n_places)
+    if (n_copies > 1 || q->i >= e->sampler.n_places ||
+        xd_range_is_empty(c->range)) /* the sample was closed */
         return false;
     if (xd_ledger_has(&e->ledger, XD_BYTES_STORED, c->range))
         return true;
@@ -183,11 +202,11 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
     return n_copies == 0;
 }
 
-/* ---- depots that were not compared yet ---- */
+/* ---- depots not yet compared ---- */
 
-/* Whether its copy of a sample was compared with that of another depot.  One that
- * it was asked for besides says nothing of what it has delivered: there may be two
- * servers behind its name. */
+/* Returns true if the depot's copy of a sample was compared with the copy of
+ * another depot.  A copy that was requested as a sample does not count, because
+ * the file's bytes may come from another server with the same name. */
 static bool is_compared(const struct xd_engine *e, unsigned depot)
 {
     const struct xd_sampler *s = &e->sampler;
@@ -202,14 +221,54 @@ static bool is_compared(const struct xd_engine *e, unsigned depot)
     return false;
 }
 
+static bool is_confirmed(const struct xd_engine *e, unsigned depot)
+{
+    const struct xd_sampler *s = &e->sampler;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct xd_sample_copies *c = &s->samples[i];
+
+        if (xd_sample_copies_of(c, depot) && xd_sample_copies_count(c) > 1 &&
+            !xd_sample_copies_differ(c) && !has_asked(e->depots.list[depot], i))
+            return true;
+    }
+    return false;
+}
+
+static bool has_witness(const struct xd_engine *e, unsigned depot)
+{
+    for (unsigned i = 0; i < e->depots.n; i++)
+        if (i != depot && can_deliver(e, e->depots.list[i], e->wanted))
+            return true;
+    return false;
+}
+
+bool xd_sampler_delays_locked(struct xd_engine *e, unsigned depot,
+                              xd_usec *out_until)
+{
+    struct xd_depot *d = e->depots.list[depot];
+    const xd_usec now = xd_now();
+
+    /* after the end, no other copy can confirm the bytes */
+    if (!e->sampler.is_on || !e->verify.whole || xd_engine_is_over_locked(e) ||
+        d->is_banned || d->node_id || is_confirmed(e, depot) ||
+        !has_witness(e, depot))
+        return false;
+    if (d->delays_until == 0)
+        d->delays_until = now + DELAY;
+    *out_until = d->delays_until;
+    return now < d->delays_until;
+}
+
 static bool is_of_owner(const struct xd_sampler *s, size_t i)
 {
     return s->of_owners >> i & 1;
 }
 
-/* Two equal copies of each sample say nothing of a depot that has neither: of
- * the first bytes of each such depot a second copy is asked for, of a near one,
- * which costs a round trip over a connection that is open. */
+/* Chooses a sample for a depot that was not compared yet: two equal copies of
+ * each sample say nothing about a third depot.  For the first bytes of each
+ * such depot, a second copy is requested from a near depot.  That takes one
+ * round trip on an open connection. */
 static bool choose_uncompared_locked(const struct xd_engine *e,
                                      size_t *out_sample, unsigned *out_depot)
 {
@@ -253,10 +312,11 @@ bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
     return s->is_on && choose_uncompared_locked(e, out_sample, out_depot);
 }
 
-/* ---- what follows ---- */
+/* ---- consequences ---- */
 
-/* The node may be to blame nevertheless: of what it delivers from now on the first
- * bytes are compared, and the rest counts for no more. */
+/* Compares the node again, because it may be to blame although another node was
+ * blamed.  The first bytes that it delivers from now on are compared, and the
+ * bytes that it delivered before are discarded. */
 static void begin_again_locked(struct xd_engine *e, unsigned depot)
 {
     for (size_t i = 0; i < e->sampler.n; i++)
@@ -265,7 +325,7 @@ static void begin_again_locked(struct xd_engine *e, unsigned depot)
     xd_blame_discard_locked(e, depot);
 }
 
-/* What a cache has is not what its origin has. */
+/* Handles caches whose bytes differ from those of their origin. */
 static void drop_caches_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
     const struct xd_sample_copy *wrong, *right;
@@ -307,7 +367,7 @@ static void outvote_locked(struct xd_engine *e, struct xd_sample_copies *c,
                 (ull)(c->range.end - 1), witness);
         xd_blame_confirm_bad_locked(e, depot, &error);
         e->sampler.wait_until = 0;
-        right = xd_sample_copies_majority(c); /* the list was moved together */
+        right = xd_sample_copies_majority(c); /* the list was compacted */
         if (!right)
             return;
     }
@@ -325,7 +385,8 @@ static void distrust_locked(struct xd_engine *e, struct xd_range where,
     xd_blame_ban_locked(e, depot, &error);
 }
 
-/* Neither is trusted: another run must not go on with what they delivered. */
+/* Fails the download.  Neither depot is trusted, so that a later run does not
+ * continue with their bytes. */
 static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
 {
     const struct xd_sample_copy *first = xd_sample_copies_first(c);
@@ -341,7 +402,8 @@ static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
             "depot shows which is right",
             e->depots.list[one]->shown_url, e->depots.list[other]->shown_url,
             (ull)c->range.begin, (ull)(c->range.end - 1));
-    for (size_t i = c->n; i-- > 0;) { /* each that is banned leaves the list */
+    for (size_t i = c->n; i-- > 0;) { /* banned depots are removed from the
+                                         list */
         const unsigned depot = c->list[i].depot;
 
         if (xd_sample_copies_of(c, depot))
@@ -350,7 +412,8 @@ static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
     xd_engine_fail_locked(e, &error);
 }
 
-/* In a repair the hash decides: this only finds a suspect. */
+/* Closes a sample.  In a repair the hash decides, and samples only find a
+ * suspect. */
 static void close_locked(struct xd_engine *e, struct xd_sample_copies *c,
                          const struct xd_sample_copy *right)
 {
@@ -363,6 +426,14 @@ static void close_locked(struct xd_engine *e, struct xd_sample_copies *c,
     xd_sample_copies_fini(c);
     if (outvoted != XD_HELD)
         xd_repair_outvoted_locked(e, outvoted);
+}
+
+/* Returns true if the whole file is stored and has a hash.  The hash will show
+ * which of two depots is right.  Then the bytes of the other depot are fetched
+ * again, and their readers fail. */
+static bool has_hash_at_the_end(const struct xd_engine *e)
+{
+    return e->verify.whole && !xd_engine_is_bounded(e);
 }
 
 static void judge_locked(struct xd_engine *e)
@@ -386,9 +457,12 @@ static void judge_locked(struct xd_engine *e)
             close_locked(e, c, right);
         else if (right)
             outvote_locked(e, c, right);
+        else if (has_hash_at_the_end(e))
+            xd_sample_copies_fini(c);
         else
             give_up_locked(e, c);
     }
+    xd_engine_wake_readers_locked(e);
 }
 
 static void add_copy_locked(struct xd_engine *e, struct xd_sample_copies *c,
@@ -430,9 +504,10 @@ void xd_sampler_refused_locked(struct xd_engine *e, unsigned depot)
     judge_locked(e);
 }
 
-/* ---- what comes twice ---- */
+/* ---- samples and disputes ---- */
 
-/* With no room for it others are open, and about the same depots. */
+/* If there is no room for this dispute, it is ignored: other disputes between
+ * the same depots are open. */
 void xd_sampler_dispute_locked(struct xd_engine *e, struct xd_range at,
                                unsigned depot, const unsigned char *copy,
                                unsigned deliverer, const unsigned char *kept)
@@ -455,8 +530,8 @@ bool xd_sampler_compares_locked(const struct xd_engine *e, unsigned depot)
            !xd_engine_is_over_locked(e) && !e->depots.list[depot]->is_banned;
 }
 
-/* Whether a sample was opened of what the owner of a chunk has, which a node may
- * have from there; NULL: the depot is no node. */
+/* Returns the flag that says whether a sample was opened for bytes that a node
+ * got from the owner of a chunk.  NULL if the depot is not a mesh node. */
 static bool *owner_sample_of(struct xd_engine *e, unsigned depot,
                              struct xd_range range)
 {
@@ -469,7 +544,8 @@ static bool *owner_sample_of(struct xd_engine *e, unsigned depot,
              : NULL;
 }
 
-/* Of its first bytes, or of those of the owner; none of a few that tell little. */
+/* Opens a sample of the first bytes of the depot, or of the first bytes that it
+ * got from the owner, unless they are too few. */
 static void open_own_locked(struct xd_engine *e, unsigned depot,
                             struct xd_range range)
 {

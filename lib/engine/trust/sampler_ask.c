@@ -23,6 +23,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
         snprintf(s->validator, sizeof s->validator, "%s", head->validator);
     xd_free(s->final_url);
     s->final_url = xd_url_copy(head->final_url);
+    s->object_size = head->object_size;
     return 0;
 }
 
@@ -32,7 +33,7 @@ static int on_bytes(void *user, unsigned slot, const void *data, size_t len)
 
     (void)slot;
     if (len > sizeof s->buffer - s->filled)
-        return XD_E_BUG; /* more than was asked for */
+        return XD_E_BUG; /* more than was requested */
     memcpy(s->buffer + s->filled, data, len);
     s->filled += len;
     return 0;
@@ -53,15 +54,19 @@ struct xd_request xd_sampler_request(const struct xd_depot_source *source,
                                .origin = xd_source_url(source),
                                .reach = xd_source_request_reach(source),
                                .takes_encoded =
-                                   true, /* other bytes are other bytes */
+                                   true, /* a content encoding does no harm:
+                                            encoded bytes differ from the
+                                            sample */
                                .offset = xd_source_offset(source) +
                                          (range.begin - source->range.begin),
                                .length = xd_range_length(range),
                                .object_size = xd_source_object_size(source),
+                               .grows = source->growth == XD_GROWTH_SAME,
                                .framing = xd_source_framing(source)};
 }
 
-/* The download came to its end, or the file need not wait any longer. */
+/* Returns true if the download has ended, or if the complete file need not wait
+ * any longer. */
 static bool is_unwanted(struct xd_engine *e)
 {
     const struct xd_sampler *s = &e->sampler;
@@ -74,7 +79,8 @@ static bool is_unwanted(struct xd_engine *e)
     return result;
 }
 
-/* Without the lock.  One that takes longer than silence may last is no use. */
+/* Sends the request without the lock.  Stops it if it takes longer than the
+ * option silence allows. */
 static void carry_out(struct xd_engine *e, const struct xd_request *request)
 {
     struct xd_sampler *s = &e->sampler;
@@ -101,7 +107,7 @@ static void carry_out(struct xd_engine *e, const struct xd_request *request)
     }
 }
 
-/* A second copy is redundant by its nature. */
+/* Adds the request to the statistics.  Samples count as duplicate bytes. */
 static void account_locked(struct xd_engine *e,
                            const struct xd_sampler_question *q)
 {
@@ -126,22 +132,22 @@ static void account_locked(struct xd_engine *e,
     q->depot->bytes_received += s->filled;
 }
 
-/* Others may close some descriptors; false when the download is over. */
+/* Waits until other threads may have closed descriptors.  Returns false when
+ * the download is over. */
 static bool wait_for_descriptors(struct xd_engine *e)
 {
     xd_usec until = xd_now() + XD_LOCAL_PAUSE;
-    bool goes_on;
+    bool may_continue;
 
     xd_engine_lock(e);
     while (!xd_engine_is_over_locked(e) &&
            xd_engine_wait_locked(e, &e->sampler.changed, until))
         ;
-    goes_on = !xd_engine_is_over_locked(e);
+    may_continue = !xd_engine_is_over_locked(e);
     xd_engine_unlock(e);
-    return goes_on;
+    return may_continue;
 }
 
-/* Without the lock. */
 static void open_transport(struct xd_engine *e,
                            const struct xd_transport_kind *kind)
 {
@@ -186,10 +192,11 @@ bool xd_sampler_give_locked(struct xd_engine *e,
            s->filled == xd_range_length(q->range);
 }
 
-/* ---- the thread ---- */
+/* ---- thread ---- */
 
-/* One is used, but for each a transport keeps two connections: depots are asked
- * in turn, and each has a sample or two for eight of them. */
+/* Only one slot is used, but the transport keeps two connections for each slot.
+ * Depots are asked in turn for a sample or two each, so connections to eight
+ * depots stay open. */
 #define SLOTS 4
 
 static int new_runner(struct xd_engine *e)
@@ -197,6 +204,7 @@ static int new_runner(struct xd_engine *e)
     struct xd_sampler *s = &e->sampler;
     struct xd_runner_config config = {.n_slots = SLOTS,
                                       .silence = e->options.silence,
+                                      .patience = e->options.patience,
                                       .net = &e->options.net,
                                       .context = e->context,
                                       .budget = &e->budget};

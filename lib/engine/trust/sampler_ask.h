@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How samples are asked for: the sampler's thread, its runner, and one request.
+ * Requests samples: the thread of the sampler, its runner, and one request.
  */
 #ifndef XD_ENGINE_SAMPLER_ASK_H
 #define XD_ENGINE_SAMPLER_ASK_H
@@ -16,32 +16,35 @@ struct xd_depot;
 struct xd_depot_source;
 struct xd_engine;
 
-/* There may be something to ask: the thread looks, and is started before. */
+/* Wakes the thread because there may be something to request; starts it if
+ * necessary. */
 void xd_sampler_run_locked(struct xd_engine *e);
 
-/* The download is over: the thread leaves. */
+/* Wakes the thread so that it ends, because the download is over. */
 void xd_sampler_wake_locked(struct xd_engine *e);
 
-/* Joins the thread, if there is one, after the end.  Without the lock. */
+/* Joins the thread, if there is one.  Call it after the end, without the
+ * lock. */
 void xd_sampler_join(struct xd_engine *e);
 
-/* What asks for `range` of `source`, without a condition. */
+/* Returns an unconditional request for `range` of `source`. */
 struct xd_request xd_sampler_request(const struct xd_depot_source *source,
                                      struct xd_range range);
 
 struct xd_sampler_question {
     struct xd_depot *depot;
     struct xd_depot_source *source;
-    struct xd_range range; /* of at most XD_SAMPLE_BYTES */
+    struct xd_range range; /* at most XD_SAMPLE_BYTES */
     struct xd_request request;
-    bool is_anew; /* over a connection of its own */
+    bool is_anew; /* requested on a new connection */
     xd_usec asked_at;
 };
 
 /*
- * Take a question, ask it without the lock, and give what came.  True: all of
- * the range is in the sampler's buffer, and what the head said in `validator`.
- * Only the sampler's thread calls these.
+ * Take a question, send the request without the lock, and evaluate the
+ * response. give() returns true if all of the range is in the sampler's buffer.
+ * The sampler's `validator` is then the validator of the response.  Called by
+ * the sampler's thread only.
  */
 void xd_sampler_take_locked(struct xd_engine *e, struct xd_sampler_question *q);
 void xd_sampler_ask(struct xd_engine *e, const struct xd_sampler_question *q);

@@ -7,7 +7,7 @@
 #include "engine/trust/sampler_ask.h"
 #include "engine/trust/validators.h"
 
-/* Of the depot, a copy of sample `i`. */
+/* Requests a copy of sample `i` from the depot. */
 static void take_locked(struct xd_engine *e, size_t i, unsigned number,
                         struct xd_sampler_question *q)
 {
@@ -37,7 +37,8 @@ static void give_locked(struct xd_engine *e, size_t i,
         return;
     if (is_here && !xd_validators_sampled_locked(e, depot, q->source,
                                                  s->validator, s->final_url))
-        depot->samples_asked &= ~(UINT64_C(1) << i); /* it may be asked again */
+        /* the depot may be asked again */
+        depot->samples_asked &= ~(UINT64_C(1) << i);
     else if (is_here)
         xd_sampler_received_locked(e, i, depot->number, s->buffer);
     else

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that asks for samples: of sampler.c, and where the
- * validators of one depot differ.
+ * The thread that requests samples, for sampler.c and for validator_check.c.
  */
 #ifndef XD_ENGINE_SAMPLER_THREAD_H
 #define XD_ENGINE_SAMPLER_THREAD_H
 
-/* The thread's function; `engine` outlives it. */
+/* The function of the thread; `engine` outlives it. */
 void *xd_sampler_main(void *engine);
 
 #endif

@@ -10,8 +10,9 @@
 #include "engine/trust/discard.h"
 #include "engine/sched_events.h"
 
-/* So often it is tried: of a server chosen at random from two, with two sizes,
- * the right one is met but once in sixteen times. */
+/* Number of attempts.  If a load balancer chooses at random between two servers
+ * with different sizes, all four attempts miss the right server once in sixteen
+ * downloads. */
 #define MAX_ATTEMPTS 4
 
 static struct xd_depot_source *whole_source(const struct xd_engine *e,
@@ -46,7 +47,7 @@ bool xd_single_answer_begins_locked(struct xd_engine *e)
     return false;
 }
 
-/* The next answer says what the file is. */
+/* Drops the validator, so that the next response defines the file. */
 static void forget_validator(struct xd_depot *d, struct xd_depot_source *s)
 {
     struct xd_source_facts *f = s->facts;
@@ -63,8 +64,8 @@ static void forget_validator(struct xd_depot *d, struct xd_depot_source *s)
     xd_depot_restore_source(d, s);
 }
 
-/* Nodes of a mesh hold the version that there was, which says nothing against
- * them. */
+/* Drops mesh nodes, which hold the old version.  That is not their fault, so no
+ * error is stored. */
 static void leave_nodes_locked(struct xd_engine *e)
 {
     for (unsigned i = 0; i < e->depots.n; i++) {
@@ -88,6 +89,7 @@ void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only)
                              "%s; the whole file is asked for in one request",
                              d->last_error->msg);
     forget_validator(d, whole_source(e, d));
+    xd_junctions_forget_locked(e);
     d->is_banned = d->answers_differ = false;
     d->knows_no_ranges = true;
     xd_depots_set_state(&e->depots, d, XD_DEPOT_IDLE);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole file in one answer of one depot.
+ * Fetches the whole file from one depot in a single response.
  *
- * A load balancer over two files has no file to be fetched in parts, and yet it
- * gives one of them to a client that asks for all of it.  When no depot is left,
- * and one was dropped because its file or its size differed between answers,
- * everything is asked for again, by one request without a range to that
- * depot.  If the answer breaks off, another one goes on with it only if it is of
- * the same file; else all begins again, a few times.
+ * A load balancer whose servers have different files cannot serve a file in
+ * parts, but it can serve one of these files in a single response.  If no depot
+ * is left, and one was dropped because its file or size differed between
+ * responses, the whole file is requested again from that depot, without a
+ * range.  If the response breaks off, another response continues it only if it
+ * belongs to the same file.  Otherwise everything starts again, a few times at
+ * most.
  *
- * Only for files that no hash proves: what left through a pipe cannot be taken
- * back.  Every function is called with engine.lock held.
+ * This is done only for files that no hash proves.  It is not done for pipes,
+ * whose bytes cannot be replaced.  Every function is called with engine.lock
+ * held.
  */
 #ifndef XD_ENGINE_SINGLE_ANSWER_H
 #define XD_ENGINE_SINGLE_ANSWER_H
@@ -19,12 +21,13 @@
 
 struct xd_engine;
 
-/* The scheduler cannot get some byte.  True: all is to be asked for again, as
- * soon as no request is left. */
+/* Call it when the scheduler has no depot for some byte.  Returns true if the
+ * whole file will be requested again as soon as no request is running. */
 bool xd_single_answer_begins_locked(struct xd_engine *e);
 
-/* No request is left: before the next scheduler is made, and after that, which
- * may ask no depot but `only`. */
+/* Call prepare() when no request is running, before the next scheduler is
+ * created, and begin() after that.  The new scheduler uses no depot except
+ * `only`. */
 void xd_single_answer_prepare_locked(struct xd_engine *e, unsigned only);
 void xd_single_answer_begin_locked(struct xd_engine *e, unsigned only);
 

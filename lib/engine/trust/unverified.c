@@ -22,7 +22,8 @@ bool xd_unverified_is_whole_file(const struct xd_reader *r)
     return r->unverified.bytes[1] == xd_range_length(r->engine->wanted);
 }
 
-/* The first byte of `range` that no piece covers; its end: there is none. */
+/* Returns the first byte of `range` that no piece covers; range.end if there is
+ * none. */
 static uint64_t first_unproved(const struct xd_pieces *p, struct xd_range range)
 {
     size_t i = xd_pieces_find(p, range.begin);
@@ -38,7 +39,8 @@ static uint64_t first_unproved(const struct xd_pieces *p, struct xd_range range)
     return at < range.end ? at : range.end;
 }
 
-/* The first such byte of `range` that the depot delivered; its end: none. */
+/* Returns the first byte of `range` that no piece covers and that the depot
+ * delivered; range.end if there is none. */
 static uint64_t find(const struct xd_engine *e, const struct xd_runs *o,
                      unsigned depot, struct xd_range range)
 {
@@ -84,7 +86,8 @@ void xd_unverified_revoke_locked(struct xd_engine *e, unsigned depot,
     struct xd_error error = *why;
     uint64_t at;
 
-    if (depot < e->depots.n) /* not what an earlier run received */
+    if (depot < e->depots.n) /* not bytes from an earlier run, whose depots are
+                                unknown */
         xd_error_locate(&error, e->depots.list[depot]->host,
                         e->depots.list[depot]->shown_url);
 

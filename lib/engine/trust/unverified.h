@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that left, to a reader or through a pipe, before it was known that they
- * are wrong: they cannot be taken back, so the reader or the caller is
- * informed.
+ * Handles bytes that turn out to be wrong after a reader or a pipe got them.
+ * They cannot be taken back, so the reader or the caller is informed.
  *
- *     reader:   its next read fails as CORRUPT, and all that follow until it
- *               seeks, be it to where it is; from there it gets others' bytes
+ *     reader:   its next read fails as CORRUPT, and so do all further ones
+ *               until it calls seek, even to its own position; from there it
+ *               gets bytes of other depots
  *     pipe:     the download fails as CORRUPT
  *
- * What no piece covers is noted when a reader gets it, with its origin.
- * Every function is called with engine.lock held.
+ * When a reader gets bytes that no piece covers, they are recorded with their
+ * depot.  Every function is called with engine.lock held.
  */
 #ifndef XD_ENGINE_UNVERIFIED_H
 #define XD_ENGINE_UNVERIFIED_H
@@ -22,16 +22,16 @@ struct xd_engine;
 struct xd_error;
 struct xd_reader;
 
-/* The reader gets these bytes now.  Errors: NOMEM. */
+/* Records that the reader gets these bytes.  Errors: NOMEM. */
 int xd_unverified_note_locked(struct xd_reader *r, struct xd_range range);
 
-/* Whether it has read all that is wanted, and pieces do not prove all of
- * that. */
+/* Returns true if the reader has read the whole file, and pieces do not prove
+ * all of it. */
 bool xd_unverified_is_whole_file(const struct xd_reader *r);
 
-/* What `depot` delivered of `range` (XD_HELD: what an earlier run did) is not
- * trusted, as `why` says: fail each reader that has any of it that no piece
- * covers. */
+/* Call it when bytes of `range` from `depot` (XD_HELD: from an earlier run) are
+ * no longer trusted, because of `why`.  Fails each reader that got any of these
+ * bytes, unless pieces cover them. */
 void xd_unverified_revoke_locked(struct xd_engine *e, unsigned depot,
                                  struct xd_range range,
                                  const struct xd_error *why);

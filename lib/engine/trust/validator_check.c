@@ -11,51 +11,54 @@
 #include "engine/engine.h"
 #include "engine/source.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/growing.h"
 #include "engine/trust/sampler_ask.h"
 #include "os/clock.h"
 
-/* Where bytes are compared: so many places, spread over the file. */
+/* Number of places of the file that are compared. */
 #define MAX_PLACES 4
 #define PLACE_BYTES ((uint64_t)XD_SAMPLE_BYTES)
 
-/* Answers with one and the same validator after which no other is expected: of
- * two servers chosen at random, both are met but once in two thousand times. */
+/* If this many responses had the same validator, no other is expected.  If the
+ * host chooses at random between two servers, all come from the same one once
+ * in two thousand checks. */
 #define MAX_ALIKE 12
 
-/* As many answers for each place at least: a server that chooses among different
- * files under one validator may give the same one twice. */
+/* Minimum number of responses for each place.  A server with several files
+ * under one validator may return the same file twice. */
 #define MIN_ANSWERS 4
 
-/* Requests for one place in which the depot is silent or busy, after which it
- * is left alone for a while. */
+/* Number of failed requests for one place after which the depot is not asked
+ * for a while. */
 #define MAX_FAILED 2
 
-/* After so many comparisons of one source with no result its file counts as
- * changed. */
+/* Number of comparisons without a result after which the file of a source
+ * counts as changed. */
 #define MAX_CHECKS 3
 
 enum finding {
-    FOUND_EQUAL,     /* the same bytes under two validators */
-    FOUND_DIFFERENT, /* other bytes */
-    FOUND_ALIKE,     /* one validator only */
-    FOUND_NOTHING    /* there was no answer */
+    FOUND_EQUAL,     /* equal bytes under two validators */
+    FOUND_DIFFERENT, /* different bytes */
+    FOUND_ALIKE,     /* only one validator */
+    FOUND_NOTHING    /* no response */
 };
 
-/* The answers for one place.  Those after the first are compared with it. */
+/* The responses for one place.  All are compared with the first. */
 struct answers {
     unsigned n;
-    uint64_t hashes[MAX_ALIKE]; /* of their validators */
+    uint64_t hashes[MAX_ALIKE]; /* hashes of their validators */
     char validator[XD_SAMPLER_VALIDATOR_BYTES];
     unsigned char bytes[XD_SAMPLE_BYTES];
-    bool is_each_another; /* validator, at the first place: none came twice */
+    bool is_each_another; /* all validators at the first place were different */
 };
 
-/* Of one source, place by place, as long as what is found is EQUAL. */
+/* The check of a source, place by place, as long as the finding is
+ * FOUND_EQUAL. */
 struct comparison {
     struct xd_depot_source *source;
     struct xd_range places[MAX_PLACES];
-    size_t n_places, place;     /* the one that is asked for */
-    unsigned n_asked, n_failed; /* requests for it */
+    size_t n_places, place;     /* the current place */
+    unsigned n_asked, n_failed; /* requests for the current place */
     struct answers answers;
     enum finding finding;
 };
@@ -90,7 +93,8 @@ static void note_alike(struct xd_depot_source *s, uint64_t hash)
         k->alike[k->n_alike++] = hash;
 }
 
-/* Where a request has found it, that ends so that its depot is banned. */
+/* Drops the source if a sample has shown that the file changed.  If a request
+ * has shown it, the depot is banned when that request ends. */
 static void drop_if_sampled_locked(struct xd_engine *e,
                                    struct xd_depot_source *s)
 {
@@ -142,8 +146,9 @@ bool xd_validator_check_can_work_locked(const struct xd_engine *e)
     return e->unchecked != NULL;
 }
 
-/* The last one ends where the bytes do: what is written last, as the directory
- * of an archive, tells most. */
+/* Chooses the places.  The last place is at the end of the file, because the
+ * bytes that are written last, such as the directory of an archive, differ most
+ * often. */
 static size_t choose_places(struct xd_range all,
                             struct xd_range out[MAX_PLACES])
 {
@@ -161,7 +166,8 @@ static size_t choose_places(struct xd_range all,
     return n;
 }
 
-/* Notes one answer more.  False: its bytes differ from those of the first. */
+/* Adds a response.  Returns false if its bytes differ from those of the first
+ * response. */
 static bool add_answer(struct answers *answers,
                        const struct xd_sampler *sampler, size_t len)
 {
@@ -188,7 +194,8 @@ static bool are_several(const struct answers *answers)
     return answers->n > 0 && count_of(answers, answers->hashes[0]) < answers->n;
 }
 
-/* Whether a validator came twice, or in a comparison before this one. */
+/* Returns true if a validator was returned twice, or in an earlier
+ * comparison. */
 static bool is_one_repeated(const struct answers *answers,
                             const struct xd_depot_source *s)
 {
@@ -199,8 +206,9 @@ static bool is_one_repeated(const struct answers *answers,
     return false;
 }
 
-/* Whether one of them has the source's own validator, or one that was compared
- * with it.  Without such a link two files may each be compared with itself. */
+/* Returns true if one of the validators is the source's own validator or was
+ * compared with it.  Without this condition, each of two different files might
+ * only be compared with itself. */
 static bool are_linked(const struct answers *answers,
                        const struct xd_depot_source *s)
 {
@@ -222,7 +230,7 @@ static bool are_enough(const struct answers *answers,
              (sought == 0 || count_of(answers, sought) > 0)));
 }
 
-/* What the equal answers for a place show. */
+/* Judges the responses for a place, whose bytes are all equal. */
 static enum finding judge(struct answers *answers,
                           const struct xd_depot_source *s, bool is_first)
 {
@@ -236,8 +244,9 @@ static enum finding judge(struct answers *answers,
     return answers->is_each_another ? FOUND_EQUAL : FOUND_DIFFERENT;
 }
 
-/* Under two validators, and at the first place the one that raised the doubt
- * among them. */
+/* Returns true if the place needs no more responses: they had at least two
+ * validators.  At the first place, one of these must be the validator that
+ * caused the check. */
 static bool has_enough(const struct comparison *c)
 {
     return c->n_asked == MAX_ALIKE ||
@@ -250,7 +259,7 @@ static void end_place_locked(struct comparison *c)
     struct xd_depot_source *s = c->source;
 
     c->finding = judge(&c->answers, s, c->place == 0);
-    /* That there are several validators is known from the first place. */
+    /* the first place has shown that there are several validators */
     if (c->place > 0 && c->finding == FOUND_ALIKE && are_linked(&c->answers, s))
         c->finding = FOUND_EQUAL;
     for (unsigned i = 0; i < c->answers.n && c->finding == FOUND_EQUAL; i++)
@@ -259,7 +268,7 @@ static void end_place_locked(struct comparison *c)
     c->answers.n = c->n_asked = c->n_failed = 0;
 }
 
-/* False: there is nothing more to ask. */
+/* Sets *q to the next request.  Returns false if no more are needed. */
 static bool take_locked(struct xd_engine *e, struct comparison *c,
                         struct xd_sampler_question *q)
 {
@@ -304,7 +313,8 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
         s->facts->check->open_since = xd_now();
     } else if (finding == FOUND_ALIKE &&
                strcmp(c->answers.validator, s->facts->validator) == 0) {
-        /* It never changed: the depot takes every condition for not met. */
+        /* The file has not changed: the depot answers every conditional request
+         * as if the condition were false. */
         s->validators = XD_VALIDATORS_HOLD;
         s->knows_no_conditions = true;
     } else if (finding == FOUND_EQUAL) {
@@ -322,15 +332,12 @@ static void conclude_locked(struct xd_engine *e, const struct comparison *c)
     }
 }
 
-void xd_validator_check_work_locked(struct xd_engine *e)
+static void compare_answers_locked(struct xd_engine *e,
+                                   struct xd_depot_source *s)
 {
-    struct xd_source_check *k = e->unchecked;
-    struct xd_depot_source *s = k->source;
     struct comparison *c = xd_alloc(1, sizeof *c);
-    const struct xd_worker *worker;
     struct xd_sampler_question q;
 
-    e->unchecked = k->next;
     if (!c) {
         xd_engine_fail_nomem_locked(e);
         return;
@@ -345,8 +352,20 @@ void xd_validator_check_work_locked(struct xd_engine *e)
     }
     conclude_locked(e, c);
     drop_if_sampled_locked(e, s);
-    s->was_sampled = false;
     xd_free(c);
+}
+
+void xd_validator_check_work_locked(struct xd_engine *e)
+{
+    struct xd_source_check *k = e->unchecked;
+    const struct xd_worker *worker;
+
+    e->unchecked = k->next;
+    if (k->source->growth == XD_GROWTH_UNCHECKED)
+        xd_growing_compare_locked(e, k);
+    else
+        compare_answers_locked(e, k->source);
+    k->source->was_sampled = false;
     worker = k->depot->worker;
     if (worker)
         xd_runner_wakeup(worker->runner);

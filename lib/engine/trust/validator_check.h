@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two answers of one depot had different validators: has its file changed, or
- * do several servers with equal files answer under one name?
+ * Finds out why two responses of one depot had different validators: the file
+ * has changed, or several servers with the same file share one host name.
  *
- * Samples of a few places of the file are asked for, each over a connection of
- * its own, since many load balancers choose a server for each connection.  A
- * file that has changed has its new validator from then on; a load balancer
- * gives different ones again.  It holds one file if the bytes under different
- * validators are the same.
+ * A few places of the file are sampled, each on a new connection, because many
+ * load balancers choose a server per connection.  A file that has changed
+ * keeps its new validator, whereas a load balancer returns different ones
+ * again.  If the bytes under different validators are equal, the servers have
+ * the same file.
  *
- * The sampler's thread (sampler_ask.h) does the asking.  Every function is
+ * The sampler's thread (sampler_ask.h) sends the requests.  Every function is
  * called with engine.lock held.
  */
 #ifndef XD_ENGINE_VALIDATOR_CHECK_H
@@ -22,23 +22,24 @@ struct xd_depot;
 struct xd_depot_source;
 struct xd_engine;
 
-/* Have the answers of `s`, a source of `depot`, compared; its `validators` says
- * what came out.  `sought`: the hash of a validator that is to be among them, or
- * 0. */
+/* Starts a check of `s`, a source of `depot`.  When it has ended, s->validators
+ * has the result.  `sought` is the hash of a validator that at least one sample
+ * must have, or 0. */
 void xd_validator_check_begin_locked(struct xd_engine *e,
                                      struct xd_depot *depot,
                                      struct xd_depot_source *s,
                                      uint64_t sought);
 
-/* Never 0. */
+/* Returns a hash of the validator that is never 0. */
 uint64_t xd_validator_hash(const char *validator);
 
-/* Whether the source, whose validators vary, has not been compared under the one
- * with this hash: a server with another file may have joined. */
+/* Returns true if the validators of the source vary, but it was not sampled
+ * under the validator with this hash.  A server with another file may have
+ * joined. */
 bool xd_validator_is_new(const struct xd_depot_source *s, uint64_t hash);
 
-/* Whether a source is to be decided on, and the doing: releases the lock
- * meanwhile.  Only the sampler's thread calls these. */
+/* can_work() returns true if a source must be checked; work() checks it and
+ * releases the lock meanwhile.  Called by the sampler's thread only. */
 bool xd_validator_check_can_work_locked(const struct xd_engine *e);
 void xd_validator_check_work_locked(struct xd_engine *e);
 

@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/source.h"
+#include "engine/trust/growing.h"
 #include "engine/trust/validator_check.h"
 #include "transfer/registry.h"
 
@@ -25,7 +26,7 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
     const struct xd_source_facts *facts;
 
     if (!s || s->is_of_node || s->knows_no_conditions ||
-        s->validators == XD_VALIDATORS_VARY)
+        s->growth == XD_GROWTH_SAME || s->validators == XD_VALIDATORS_VARY)
         return NULL;
     facts = xd_source_known(s);
     return facts->validator && are_needed_locked(e, s) &&
@@ -34,8 +35,9 @@ const char *xd_validators_if_range_locked(const struct xd_engine *e,
                : NULL;
 }
 
-/* Both are set once, so that lanes may point to them.  What finds no memory is
- * learned from the next answer. */
+/* Stores the validator and the URL that stated it.  They are set only once,
+ * because lanes point to them.  If memory runs out, the next response sets
+ * them. */
 static void learn_locked(struct xd_depot_source *s, const struct xd_head *head)
 {
     char *validator = xd_strdup(head->validator);
@@ -67,7 +69,8 @@ static bool differs_locked(const struct xd_depot_source *s,
 {
     const struct xd_source_facts *facts = xd_source_known(s);
 
-    return (s->validators != XD_VALIDATORS_VARY ||
+    return s->growth != XD_GROWTH_SAME &&
+           (s->validators != XD_VALIDATORS_VARY ||
             xd_validator_is_new(s, xd_validator_hash(head->validator))) &&
            xd_validators_differ(facts->validator, head->validator) &&
            xd_url_same_origin(facts->stated_by, head->final_url);
@@ -83,8 +86,9 @@ static void ignore_locked(struct xd_engine *e, struct xd_depot_source *s)
                              xd_url_name(xd_source_url(s)).s);
 }
 
-/* Of a set no journal keeps them, and of what a hash proves nothing else needs
- * them: 100 000 would be 10 MB. */
+/* Returns true for a file of a set.  Validators of such files are not kept,
+ * because no journal stores them and a hash proves the bytes.  For 100,000
+ * files they would take 10 MB. */
 static bool is_one_of_many_locked(const struct xd_engine *e)
 {
     return e->dest.output->has_many_files;
@@ -115,7 +119,7 @@ int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
         lane->is_refused = true;
         lane->outcome = (struct xd_outcome){.verdict = XD_VERDICT_CHANGED,
                                             .error = error,
-                                            .object_size = XD_SIZE_UNKNOWN};
+                                            .object_size = head->object_size};
     }
     xd_engine_unlock(e);
     return rc;
@@ -150,7 +154,8 @@ static bool is_new(const struct xd_lane *lane)
            xd_validator_is_new(s, lane->odd_validator);
 }
 
-/* Whether the depot's answers are compared before the outcome counts. */
+/* Returns true if responses of the depot are being compared, so that the
+ * outcome is not known yet. */
 static bool is_unchecked_locked(struct xd_engine *e, struct xd_depot *depot,
                                 const struct xd_lane *lane)
 {
@@ -164,14 +169,36 @@ static bool is_unchecked_locked(struct xd_engine *e, struct xd_depot *depot,
     return s->validators == XD_VALIDATORS_UNCHECKED;
 }
 
-/* The depot is asked again after a pause. */
+/* Makes the scheduler ask the depot again after a pause. */
 static void postpone_locked(struct xd_lane *lane)
 {
     lane->outcome.verdict = XD_VERDICT_AGAIN;
     xd_fail(&lane->outcome.error, XD_E_NET,
-            "%s: answered with another validator, and then to no request for a "
-            "sample",
+            "%s: answered with another validator, and then not at all to the "
+            "request for a sample",
             xd_url_name(xd_source_url(lane->source)).s);
+}
+
+/* Returns true if the response was refused too early: the first response of its
+ * source, with which it should have been compared, had not arrived yet.  The
+ * request is then repeated. */
+static bool was_judged_early_locked(const struct xd_lane *lane)
+{
+    switch (lane->outcome.verdict) {
+    case XD_VERDICT_GONE:
+    case XD_VERDICT_DIFFERENT:
+    case XD_VERDICT_CHANGED:
+        return !lane->media_type && xd_source_known(lane->source)->media_type &&
+               lane->first_byte == XD_NEVER;
+    case XD_VERDICT_OK:
+    case XD_VERDICT_AGAIN:
+    case XD_VERDICT_NO_RANGES:
+    case XD_VERDICT_REFUSED_RANGE:
+    case XD_VERDICT_LOCAL:
+    case XD_VERDICT_STOPPED:
+        break;
+    }
+    return false;
 }
 
 bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
@@ -182,11 +209,16 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
 
     if (!s || xd_engine_is_over_locked(e))
         return false;
+    if (xd_growing_waits_locked(e, depot, lane))
+        return true;
+    if (was_judged_early_locked(lane))
+        *verdict = XD_VERDICT_STOPPED;
     if (*verdict == XD_VERDICT_REFUSED_RANGE && lane->if_range) {
         lane->source->knows_no_conditions = true;
         *verdict = XD_VERDICT_STOPPED;
     }
-    if (*verdict != XD_VERDICT_CHANGED || lane->is_distrusted)
+    if (*verdict != XD_VERDICT_CHANGED || lane->is_distrusted ||
+        lane->outcome.is_overlong)
         return false;
     if ((lane->if_range && s->knows_no_conditions) ||
         (s->validators == XD_VALIDATORS_VARY && !is_new(lane)))
@@ -201,7 +233,7 @@ bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
     return false;
 }
 
-/* Whether one whose size is wrong now was right before. */
+/* Returns true if the size is wrong now but was right before. */
 static bool had_right_size(const struct xd_lane *lane)
 {
     const struct xd_depot_source *s = lane->source;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A depot's file must stay the same while it is fetched.
+ * Ensures that a depot's file does not change during the download.
  *
- * The validator of a source's first answer, which is opaque here, goes with each
- * later request as a condition, and is compared with
- * each later answer.  Where they differ the depot is asked for samples
- * (validator_check.h): a load balancer over equal files gives the same bytes under
- * several validators, which are ignored from then on.  A depot whose file has
- * changed is not used again, and what it sent and no hash has proved is
- * fetched again from others: bytes of two files are never put together.
+ * The validator in a source's first response is sent as a condition with each
+ * later request, and compared with each later response.  If they differ,
+ * samples are requested from the depot (validator_check.h).  A load balancer
+ * whose servers have equal files returns the same bytes under several
+ * validators, which are then ignored.  A depot whose file has changed is not
+ * used again.  Bytes from it that no hash has proved are fetched again from
+ * other depots, so that bytes of two files are never mixed.
  *
- * Only answers of one server are compared: a redirect to another server leads
- * to another replica, with validators of its own.  Where hashes find every
- * wrong byte (xd_verify_decides()) validators decide nothing, and a difference
- * is reported once.
+ * Only responses of one server are compared.  A redirect to another server
+ * leads to another replica, with its own validators.  If hashes find every
+ * wrong byte (xd_verify_decides()), validators are not enforced, and a
+ * difference is reported once.
  */
 #ifndef XD_ENGINE_VALIDATORS_H
 #define XD_ENGINE_VALIDATORS_H
@@ -27,40 +27,42 @@ struct xd_head;
 struct xd_lane;
 struct xd_url;
 
-/* The validator that goes with a request for `s` at `url`, or NULL.  `s` may be
- * NULL. */
+/* Returns the validator to send with a request for `s` at `url`, or NULL.  `s`
+ * may be NULL. */
 const char *xd_validators_if_range_locked(const struct xd_engine *e,
                                           const struct xd_depot_source *s,
                                           const struct xd_url *url);
 
-/* What was said of the file of `s` before anything was fetched, at its own URL. */
+/* Stores the validator that inspection received for the URL of `s` before the
+ * download. */
 void xd_validators_stated_locked(struct xd_depot_source *s,
                                  const char *validator);
 
-/* What the answer on `lane` says: 0, or DIFFERENT, and then lane->outcome is
- * decided.  Called without the lock, before the first byte. */
+/* Compares the validator of the response on `lane`.  Returns 0, or DIFFERENT
+ * with lane->outcome set.  Call it without the lock, before the first byte. */
 int xd_validators_learned(struct xd_engine *e, struct xd_lane *lane,
                           const struct xd_head *head);
 
-/* The answer to a request for a sample had this validator ("": none).  False: it
- * is of another file than others of the source, perhaps, and its answers are
- * compared; the sample says nothing of those.  Called with engine.lock held. */
+/* Compares the validator of a sample ("": none).  Returns false if the sample
+ * may belong to another file than the responses of the source.  Then a check
+ * starts, and the sample must not be used.  Called with engine.lock held. */
 bool xd_validators_sampled_locked(struct xd_engine *e, struct xd_depot *depot,
                                   struct xd_depot_source *s,
                                   const char *validator,
                                   const struct xd_url *final_url);
 
 /*
- * The request on `lane`, of `depot`, has ended.  True: its outcome is open
- * while samples are compared; the depot's worker is woken when that is over,
- * and asks again.  False: lane->outcome holds; it is STOPPED where validators
- * turned out to mean nothing, and AGAIN where no sample could be had.
+ * Call it when the request on `lane` of `depot` has ended.  Returns true if its
+ * outcome depends on a check that is running.  When the check has ended, the
+ * depot's worker is woken and calls this again.  Returns false if lane->outcome
+ * is final.  The outcome becomes STOPPED if the validators have turned out to
+ * be meaningless, and AGAIN if no sample could be fetched.
  */
 bool xd_validators_wait_locked(struct xd_engine *e, struct xd_depot *depot,
                                struct xd_lane *lane);
 
-/* Whether the request on `lane`, which has ended, found another file than an
- * earlier one. */
+/* Returns true if the request on `lane`, which has ended, found another file
+ * than earlier requests. */
 bool xd_validators_have_changed_locked(const struct xd_lane *lane);
 
 #endif

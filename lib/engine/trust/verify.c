@@ -11,24 +11,25 @@
 #include "engine/sched_events.h"
 #include "engine/readers/window.h"
 #include "engine/trust/blame.h"
+#include "engine/trust/combine.h"
 #include "engine/trust/discard.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
-/* The whole file is hashed in steps of this, so that pieces, which a reader
- * may wait for, come in between. */
+/* Number of bytes of the whole file that are hashed at a time.  In between,
+ * pieces are hashed, because readers may wait for them. */
 #define STEP ((uint64_t)1 << 20)
 
-/* So many pieces may have been changed by other programs, and are fetched
- * again; after that another program does it all the time. */
+/* Maximum number of pieces that are fetched again because another program has
+ * changed them.  After that the download fails. */
 #define MOST_CHANGED 16
 
-/* Pieces of which two do not fit in so much are not used where what was read is
- * dropped. */
+/* If bytes are dropped after reading, pieces are verified only if two of them
+ * fit into this much memory. */
 #define MAX_WINDOW ((uint64_t)512 << 20)
 
-/* A piece is hashed while it lies in the window, and a block beside it must be
- * on its way. */
+/* Makes the window long enough to hash a piece in it while another block is
+ * being received. */
 static void fit_window(struct xd_engine *e)
 {
     struct xd_readers *all = &e->readers;
@@ -56,7 +57,8 @@ static void fit_window(struct xd_engine *e)
         all->window = all->least_window;
 }
 
-/* An attacker who is able to may have made another file that has it too. */
+/* Warns if the strongest hash is weak, so that an attacker could create another
+ * file with it. */
 static void log_if_weak_locked(struct xd_engine *e)
 {
     const char *proof =
@@ -79,8 +81,8 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         return xd_fail_nomem(err);
     fit_window(e);
     v->hashed_to = e->wanted.begin;
-    /* Of what was dropped no hash of the whole can be had, but by a pipe, which
-     * hashes what it reads. */
+    /* the whole file cannot be hashed if bytes are dropped, except by a pipe,
+     * which hashes what it reads */
     if (xd_options_want_all(&e->options) &&
         (e->dest.output->is_read_once || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
@@ -159,8 +161,8 @@ bool xd_verify_decides(const struct xd_engine *e, struct xd_range range)
            (e->verify.whole && output->is_seen_at_end);
 }
 
-/* Whether the lane that wrote piece `i` hashed it in passing, and nothing of it
- * was written anew since. */
+/* Returns true if the lane that wrote piece `i` hashed it, and no byte of it
+ * was written again since. */
 static bool is_proved_locked(const struct xd_engine *e, size_t i,
                              const struct xd_piece_hash *hash)
 {
@@ -213,7 +215,7 @@ static size_t dequeue(struct xd_verify *v)
     return piece;
 }
 
-/* All of piece `i` is here. */
+/* Handles piece `i`, which is complete. */
 static void complete_locked(struct xd_engine *e, size_t i,
                             const struct xd_piece_hash *hash)
 {
@@ -257,23 +259,28 @@ void xd_verify_held_locked(struct xd_engine *e, struct xd_range range)
     xd_verify_written_locked(e, range, NULL);
 }
 
-/* What is read once is hashed by its reader. */
+/* Returns true if the keeper hashes the whole file.  Bytes that are read only
+ * once are hashed by their reader. */
 static bool hashes_whole(const struct xd_engine *e)
 {
     return xd_verify_passes_whole(e) && !e->dest.output->is_read_once;
 }
 
-/* Other programs may write to the file until it is complete.  What is proved of
- * it is proved of the bytes that are on the disk then. */
+/* Returns true if the file is hashed again at the end, because other programs
+ * may write to it until it is complete. */
 static bool hashes_at_the_end(const struct xd_engine *e)
 {
     return e->dest.path && !e->options.no_final_check;
 }
 
+/* Returns true if pieces must be hashed again at the end.  Those that no other
+ * program can have changed need no second hash. */
 static bool reads_back_locked(const struct xd_engine *e)
 {
     return hashes_at_the_end(e) && !xd_verify_passes_whole(e) &&
-           e->verify.n_read_back < e->verify.pieces.n;
+           e->verify.n_read_back < e->verify.pieces.n &&
+           (e->dest.output->has_many_files ||
+            xd_file_sink_was_opened(e->dest.sink));
 }
 
 bool xd_verify_has_check_locked(const struct xd_engine *e)
@@ -281,24 +288,26 @@ bool xd_verify_has_check_locked(const struct xd_engine *e)
     return hashes_whole(e) || reads_back_locked(e);
 }
 
-/* Of a longer piece no copy is held to be compared: the depots that delivered
- * it are then only found out when each is asked alone. */
+/* Maximum length of a piece that is kept in memory for comparison.  If a longer
+ * piece is wrong, the bad depots are only found by asking each depot alone. */
 #define MAX_COPY ((uint64_t)16 << 20)
 
-/* What the keeper hashes at a time. */
+/* A unit of work of the keeper. */
 struct job {
-    enum { NOTHING, PIECE, PIECE_AGAIN, WHOLE } kind;
+    enum { NOTHING, PIECE, PIECE_AGAIN, WHOLE, COMBINE } kind;
     size_t piece;
     struct xd_range range;
-    bool needs_bytes[2]; /* PIECE: if it is wrong, and if it is right */
+    bool needs_bytes[2];        /* PIECE: true if its bytes are needed when it
+                                   is wrong [0] or right [1] */
+    struct xd_combine *combine; /* COMBINE: copies of a wrong piece */
 };
 
-/* What came of it. */
+/* The result of a job. */
 struct outcome {
-    int rc; /* negative: as `error` says */
+    int rc; /* negative on failure, with `error` */
     struct xd_error error;
     bool is_right;
-    unsigned char *bytes; /* of the piece, or NULL */
+    unsigned char *bytes; /* bytes of the piece, or NULL */
 };
 
 static struct job job_of_piece(const struct xd_verify *v, size_t piece)
@@ -308,7 +317,8 @@ static struct job job_of_piece(const struct xd_verify *v, size_t piece)
                         .range = xd_pieces_range(&v->pieces, piece)};
 }
 
-/* The whole file, as far as it is here; at the end the rest. */
+/* Returns the job to hash the next bytes of the whole file; at the end, all
+ * remaining bytes. */
 static struct job job_of_whole_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
@@ -331,12 +341,18 @@ static struct job job_of_whole_locked(const struct xd_engine *e)
 static struct job choose_locked(const struct xd_engine *e)
 {
     const struct xd_verify *v = &e->verify;
+    const struct xd_suspicion *suspicion;
     struct job job = {.kind = NOTHING};
 
     if (e->session.phase >= XD_PHASE_FAIL)
         return job;
     if (v->queue_n > 0)
         return job_of_piece(v, v->queue[v->queue_first]);
+    if (xd_blame_to_combine(&v->blame, &suspicion)) {
+        job = job_of_piece(v, suspicion->piece);
+        job.kind = COMBINE;
+        return job;
+    }
     if (e->session.phase != XD_PHASE_CHECK || !reads_back_locked(e))
         return job_of_whole_locked(e);
     job = job_of_piece(v, v->n_read_back);
@@ -349,7 +365,8 @@ bool xd_verify_can_work_locked(const struct xd_engine *e)
     return choose_locked(e).kind != NOTHING;
 }
 
-/* False: some of the piece was discarded meanwhile. */
+/* Prepares the job.  Returns false if part of the piece was discarded
+ * meanwhile. */
 static bool take_locked(struct xd_engine *e, struct job *job)
 {
     struct xd_verify *v = &e->verify;
@@ -369,8 +386,20 @@ static bool take_locked(struct xd_engine *e, struct job *job)
     case PIECE_AGAIN:
         v->n_read_back++;
         return true;
-    case WHOLE: /* what is discarded meanwhile takes it back */
+    case WHOLE: /* hashed_to is reset if bytes are discarded meanwhile */
         v->hashed_to = job->range.end;
+        return true;
+    case COMBINE:
+        if (v->pieces.states[job->piece] != XD_PIECE_HASHED) {
+            xd_blame_refetch(&v->blame, job->piece);
+            return false;
+        }
+        if (xd_combine_new_locked(&job->combine, e, job->piece) < 0) {
+            xd_combine_free(job->combine);
+            xd_engine_fail_nomem_locked(e);
+            return false;
+        }
+        v->reading = job->range;
         return true;
     case NOTHING:
         break;
@@ -378,8 +407,8 @@ static bool take_locked(struct xd_engine *e, struct job *job)
     return false;
 }
 
-/* Read `range` back into `hasher`, or without one into the whole's; without
- * the lock. */
+/* Reads `range` back, and adds it to `hasher` or, if that is NULL, to the hash
+ * of the whole file.  Called without the lock. */
 static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
                       struct xd_range range, struct xd_error *err)
 {
@@ -402,7 +431,8 @@ static int hash_range(struct xd_engine *e, struct xd_hasher *hasher,
     return 0;
 }
 
-/* NULL if it cannot be read: then nothing is compared with it. */
+/* Returns the bytes of the piece.  Returns NULL if they cannot be read; then
+ * nothing is compared with them. */
 static unsigned char *read_piece(struct xd_engine *e, struct xd_range range)
 {
     const size_t len = (size_t)xd_range_length(range);
@@ -424,13 +454,16 @@ static void restart_whole(struct xd_verify *v)
         xd_signature_restart(v->signature);
 }
 
-/* Without the lock. */
 static void carry_out(struct xd_engine *e, const struct job *job,
                       struct outcome *out)
 {
     struct xd_verify *v = &e->verify;
     char hex[XD_HASH_HEX_MAX + 1];
 
+    if (job->kind == COMBINE) {
+        out->rc = xd_combine_run(job->combine, &out->error);
+        return;
+    }
     if (job->kind == WHOLE) {
         if (job->range.begin == e->wanted.begin)
             restart_whole(v);
@@ -450,7 +483,8 @@ static void carry_out(struct xd_engine *e, const struct job *job,
         out->bytes = read_piece(e, job->range);
 }
 
-/* It was right when it came. */
+/* Fetches a piece again, because it was right when it was received but was
+ * changed since. */
 static void fetch_changed_locked(struct xd_engine *e, struct xd_range range)
 {
     struct xd_error error = {0};
@@ -483,6 +517,34 @@ static void judge_piece_locked(struct xd_engine *e, const struct job *job,
     xd_blame_hashed_locked(e, job->piece, outcome->is_right, &outcome->bytes);
 }
 
+/* Handles the result of a COMBINE job.  If a combination is right, the piece is
+ * hashed again like any other. */
+static void judge_combinations_locked(struct xd_engine *e,
+                                      const struct job *job)
+{
+    struct xd_verify *v = &e->verify;
+    bool is_bound;
+    const unsigned n = xd_combine_n_tried(job->combine, &is_bound);
+
+    if (xd_engine_is_over_locked(e))
+        return;
+    if (v->pieces.states[job->piece] != XD_PIECE_HASHED) {
+        xd_blame_refetch(&v->blame, job->piece); /* discarded meanwhile */
+    } else if (!xd_combine_has_found(job->combine)) {
+        xd_blame_combined_in_vain_locked(e, job->piece, n, is_bound);
+    } else if (xd_combine_note_locked(job->combine) < 0 ||
+               enqueue(v, job->piece) < 0) {
+        xd_engine_fail_nomem_locked(e);
+    } else {
+        xd_engine_log_locked(
+            e, XD_LOG_INFO,
+            "bytes %llu-%llu are right in combination %u of the copies of "
+            "their parts",
+            (unsigned long long)job->range.begin,
+            (unsigned long long)(job->range.end - 1), n);
+    }
+}
+
 static void give_locked(struct xd_engine *e, const struct job *job,
                         struct outcome *outcome)
 {
@@ -492,8 +554,11 @@ static void give_locked(struct xd_engine *e, const struct job *job,
         xd_engine_fail_locked(e, &outcome->error);
     else if (job->kind == PIECE)
         judge_piece_locked(e, job, outcome);
+    else if (job->kind == COMBINE)
+        judge_combinations_locked(e, job);
     else if (job->kind == PIECE_AGAIN && !outcome->is_right)
         fetch_changed_locked(e, job->range);
+    xd_combine_free(job->combine);
     xd_free(outcome->bytes);
 }
 
@@ -528,7 +593,7 @@ int xd_verify_judge_locked(struct xd_engine *e, struct xd_error *err)
     return xd_verify_fail_locked(e, "", err);
 }
 
-/* What a person calls it. */
+/* Returns the name of the file for messages. */
 static const char *name_of(const struct xd_engine *e)
 {
     return e->dest.path ? xd_path_name(e->dest.path) : "the file";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * With the build option XD_FLOOR this is read before each file of the layer: it
- * makes any libcurl look like 7.81.0, the oldest one allowed.  The names are
- * those that came after it, as far as this library could want them.
+ * With the build option XD_FLOOR this header is included first in every file of
+ * lib/io.  It makes any libcurl look like 7.81.0, the oldest supported version,
+ * by poisoning later names.
  */
 #ifndef XD_CURL_FLOOR_H
 #define XD_CURL_FLOOR_H
@@ -10,7 +10,7 @@
 #define CURL_DISABLE_DEPRECATION
 #include <curl/curl.h>
 
-/* These are macros. */
+/* Macros cannot be poisoned. */
 #undef CURLU_PUNYCODE
 #undef CURLU_PUNY2IDN
 #undef CURLU_GET_EMPTY

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mutable globals of this layer.
+ * The mutable global variables of lib/io.
  *
- * libcurl is never cleaned up: the host or another library in the process may
- * be using it, and it does not count its users.
+ * libcurl is never cleaned up, because the program or another library may be
+ * using it and old versions do not count users.
  */
 #include "io/http/curl_global.h"
 
@@ -11,8 +11,10 @@
 #include <stdio.h>
 
 #include <curl/curl.h>
+#include <openssl/crypto.h>
 
 #include "base/error.h"
+#include "os/exit.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;
@@ -22,11 +24,14 @@ static char version[300];
 static void init(void)
 {
     result = curl_global_init(CURL_GLOBAL_DEFAULT);
+    /* initializes OpenSSL, because libcurl may use another TLS library */
+    (void)!OPENSSL_init_crypto(0, NULL);
+    xd_exit_prepare();
 }
 
-/* curl_version() writes to a buffer that it shares between threads; and it may
- * set up all that libcurl knows the version of, as OpenLDAP, which looks up the
- * host's name and loads plugins: not before it is needed. */
+/* Calls curl_version(), which uses a shared static buffer.  It may also
+ * initialize the libraries whose versions it reports; OpenLDAP then resolves
+ * the host name and loads plugins.  So it is called only when needed. */
 static void find_version(void)
 {
     snprintf(version, sizeof version, "%s", curl_version());

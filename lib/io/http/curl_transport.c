@@ -7,7 +7,8 @@
 #include "base/error.h"
 #include "io/http/curl_global.h"
 
-/* Without descriptors for it libcurl makes a handle that nothing can wake. */
+/* Fails if the handle cannot be woken, because libcurl had no free descriptors
+ * when it made the handle. */
 static int check_wakeup(CURLM *multi, struct xd_error *err)
 {
     if (curl_multi_wakeup(multi) == CURLM_OK)
@@ -29,6 +30,7 @@ int xd_curl_transport_init(struct xd_curl_transport *t,
     t->base.ops = ops;
     t->handler = handler;
     t->silence = XD_DEFENDS("silence") ? config->silence : XD_NEVER;
+    t->first_byte = config->first_byte;
     xd_silence_clock_init(&t->clock);
     t->multi = curl_multi_init();
     if (t->multi == NULL || curl_multi_setopt(t->multi, CURLMOPT_MAXCONNECTS,
@@ -63,8 +65,12 @@ void xd_curl_transport_wakeup(struct xd_transport *t)
     curl_multi_wakeup(((struct xd_curl_transport *)t)->multi);
 }
 
-void xd_curl_transport_set_silence(struct xd_transport *t, xd_usec silence)
+void xd_curl_transport_set_silence(struct xd_transport *base, xd_usec silence,
+                                   xd_usec first_byte)
 {
+    struct xd_curl_transport *t = (struct xd_curl_transport *)base;
+
     if (XD_DEFENDS("silence"))
-        ((struct xd_curl_transport *)t)->silence = silence;
+        t->silence = silence;
+    t->first_byte = first_byte;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part that transports over libcurl have in common: the multi handle that
- * waits for their sockets, the options of requests, and the clock by which
- * silence is measured.  A transport has it as its first field.
+ * Common part of the transports that use libcurl: the multi handle, the options
+ * and the silence clock.  It is the first field of such a transport.
  */
 #ifndef XD_IO_CURL_TRANSPORT_H
 #define XD_IO_CURL_TRANSPORT_H
@@ -15,19 +14,19 @@
 
 struct xd_curl_transport {
     struct xd_transport base;
-    /* Constant after init(). */
+    /* constant after init() */
     CURLM *multi;
     struct xd_http_options options;
     const struct xd_transport_handler *handler;
 
-    /* Owned by the transport's thread. */
-    xd_usec silence;
+    /* owned by the transport's thread */
+    xd_usec silence, first_byte; /* as in struct xd_transport_config */
     struct xd_silence_clock clock;
 };
 
-/* libcurl keeps at most `n_idle` idle connections.  Errors: NOMEM; IO: a file
- * that the options name cannot be read, or no descriptor is left.  In any case
- * fini() releases it. */
+/* Keeps at most `n_idle` idle connections.  Errors: NOMEM; IO if a file named
+ * by the options cannot be read, or no descriptor is free.  Call fini() even
+ * after an error. */
 int xd_curl_transport_init(struct xd_curl_transport *t,
                            const struct xd_transport_ops *ops,
                            const struct xd_transport_config *config,
@@ -35,14 +34,15 @@ int xd_curl_transport_init(struct xd_curl_transport *t,
                            unsigned n_idle, struct xd_error *err);
 void xd_curl_transport_fini(struct xd_curl_transport *t);
 
-/* Wait for libcurl's sockets and the `n` others, no longer than `timeout`, and
- * than until `silence_left` is over. */
+/* Waits for libcurl's sockets and `n` others, for at most `timeout` and
+ * `silence_left`. */
 CURLMcode xd_curl_transport_wait(struct xd_curl_transport *t,
                                  struct curl_waitfd *others, unsigned n,
                                  xd_usec timeout, xd_usec silence_left);
 
-/* For struct xd_transport_ops. */
+/* Functions for struct xd_transport_ops. */
 void xd_curl_transport_wakeup(struct xd_transport *t);
-void xd_curl_transport_set_silence(struct xd_transport *t, xd_usec silence);
+void xd_curl_transport_set_silence(struct xd_transport *t, xd_usec silence,
+                                   xd_usec first_byte);
 
 #endif

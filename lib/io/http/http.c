@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HTTP and FTP through libcurl: one multi handle, one easy handle for each slot, both
- * kept as long as the transport, so that connections are used again.
+ * HTTP and FTP transport: one libcurl multi handle, and an easy handle for each
+ * slot.  They live as long as the transport, so that connections are reused.
  *
- * Callbacks of libcurl only take notes (http_callbacks.c); handles are removed and
- * end() is called here, when libcurl has returned.
+ * Callbacks of libcurl only record what happened (http_callbacks.c).  Handles
+ * are removed and end() is called here, after libcurl has returned.
  */
 #include "io/transport.h"
 
@@ -21,21 +21,21 @@
 #include "io/http/http_fetch.h"
 #include "os/clock.h"
 
-/* A connection on which nothing came for so long, and then was not waited for
- * any longer, is not used again: it may lead nowhere. */
+/* A connection that was silent this long when its request was dropped may be
+ * dead and is not reused. */
 #define QUIET XD_SECOND
 
 struct http {
     struct xd_curl_transport base;
-    /* Constant after new(). */
+    /* constant after xd_http_new() */
     unsigned n_fetches;
 
     struct xd_http_fetch *fetches; /* one for each slot */
     struct xd_http_shared shared;
 };
 
-/* How many requests libcurl puts on one connection of HTTP/2: its own bound, or
- * one.  It is that of all requests that have no connection yet. */
+/* Streams per HTTP/2 connection: libcurl's default, or 1 if a request needs its
+ * own connection.  Applies to all requests that have no connection yet. */
 #define MOST_STREAMS 100L
 
 static bool bound_streams(struct http *h, bool owns_connection)
@@ -54,14 +54,14 @@ static int http_start(struct xd_transport *t, unsigned slot,
     XD_ASSERT(slot < h->n_fetches && !f->is_busy &&
               (request->sends != NULL || request->length > 0));
     rc = xd_http_fetch_prepare(f, request, err);
+    if (rc == 0 && (!bound_streams(h, request->owns_connection) ||
+                    curl_multi_add_handle(h->base.multi, f->easy) != CURLM_OK))
+        rc = xd_fail_nomem(err);
     if (rc < 0)
         return rc;
-    if (!bound_streams(h, request->owns_connection) ||
-        curl_multi_add_handle(h->base.multi, f->easy) != CURLM_OK)
-        return xd_fail_nomem(err);
     xd_silence_clock_look(&h->base.clock, 0);
     f->last_byte_at = h->base.clock.watched;
-    f->wants_resume = false;
+    f->wants_resume = f->looks_once = false;
     f->is_busy = true;
     return 0;
 }
@@ -70,8 +70,16 @@ static void http_stop(struct xd_transport *t, unsigned slot)
 {
     struct http *h = (struct http *)t;
 
-    if (h->fetches[slot].is_busy)
-        xd_http_fetch_stop(&h->fetches[slot]);
+    struct xd_http_fetch *f = &h->fetches[slot];
+
+    if (!f->is_busy)
+        return;
+    /* A refusal may have arrived just now.  Look for it once before stopping
+     * the request, or it is lost. */
+    if (f->request.sends == NULL && !f->is_judged && !f->is_decided)
+        f->looks_once = true;
+    else
+        xd_http_fetch_stop(f);
 }
 
 static void http_resume(struct xd_transport *t, unsigned slot)
@@ -89,7 +97,7 @@ static void http_head_again(struct xd_transport *t, unsigned slot)
         xd_http_fetch_report_head(f);
 }
 
-/* Before and after each call of libcurl that may read. */
+/* Called before and after calls of libcurl that may read, for the watchdog. */
 static void enter(struct http *h)
 {
     xd_watched_move(&h->shared.watched, XD_IN_LIBCURL);
@@ -100,7 +108,8 @@ static void leave(struct http *h)
     xd_watched_move(&h->shared.watched, XD_OUTSIDE);
 }
 
-/* What libcurl says of the connection, if it was made for this request. */
+/* Records how long resolving and connecting took, if a connection was made for
+ * this request. */
 static void note_times(struct xd_http_fetch *f)
 {
     curl_off_t named = 0, connected = 0, secured = 0;
@@ -121,7 +130,8 @@ static void note_times(struct xd_http_fetch *f)
         connected > named ? (xd_usec)(connected - named) : 0;
 }
 
-/* Take a request off the wire, and hand it back or ask where it was sent to. */
+/* Removes a request from libcurl.  Then follows a redirect or reports the
+ * result. */
 static void finish(struct http *h, struct xd_http_fetch *f)
 {
     f->is_silent = !f->made_progress && !f->paused &&
@@ -130,6 +140,7 @@ static void finish(struct http *h, struct xd_http_fetch *f)
     xd_http_fetch_hang_up(f);
     curl_multi_remove_handle(h->base.multi, f->easy);
     leave(h);
+    (void)xd_http_fetch_asks_redirector(f);
     if (xd_http_fetch_follow(f)) {
         f->last_byte_at = h->base.clock.watched;
         if (curl_multi_add_handle(h->base.multi, f->easy) == CURLM_OK)
@@ -140,15 +151,51 @@ static void finish(struct http *h, struct xd_http_fetch *f)
         xd_http_connect_end(&f->connect, f->easy);
     f->is_busy = false;
     note_times(f);
+    xd_http_send_note_end(f);
     f->outcome.address = xd_http_fetch_address(f);
     f->outcome.is_only_address = f->connect.has_disobeyed;
     f->outcome.needs_login = f->outcome.error.http_status == 401 ||
                              f->outcome.error.http_status == 407;
+    f->outcome.is_of_redirect =
+        f->n_redirects > 0 || f->answer.status / 100 == 3;
     xd_request_locate(&f->outcome, f->first, f->url);
     h->base.handler->end(h->base.handler->user, f->slot, &f->outcome);
 }
 
-/* Carry out what sweep(), stop() and resume() noted; true if anything was. */
+/* Handles a request that libcurl has finished, unless its last byte is held
+ * back. */
+static void conclude(struct http *h, struct xd_http_fetch *f, CURLcode result)
+{
+    xd_http_fetch_conclude(f, result);
+    f->is_drained = f->has_last && f->paused && !f->is_decided;
+    if (!f->is_drained)
+        finish(h, f);
+}
+
+static bool looks_once(const struct http *h)
+{
+    for (unsigned i = 0; i < h->n_fetches; i++)
+        if (h->fetches[i].is_busy && h->fetches[i].looks_once)
+            return true;
+    return false;
+}
+
+/* Stops the requests that have looks_once set, after checking for a response
+ * that has already arrived. */
+static void end_looks(struct http *h)
+{
+    for (unsigned i = 0; i < h->n_fetches; i++) {
+        struct xd_http_fetch *f = &h->fetches[i];
+
+        if (!f->is_busy || !f->looks_once)
+            continue;
+        xd_http_fetch_stop(f);
+        finish(h, f);
+    }
+}
+
+/* Carries out what sweep(), stop() and resume() have requested.  Returns true
+ * if they requested anything. */
 static bool obey(struct http *h)
 {
     bool happened = false;
@@ -163,16 +210,25 @@ static bool obey(struct http *h)
             happened = true;
         } else if (f->wants_resume) {
             f->wants_resume = f->paused = false;
-            enter(h);
-            curl_easy_pause(f->easy, CURLPAUSE_CONT); /* calls bytes() */
-            leave(h);
             happened = true;
+            if (f->is_drained) {
+                conclude(h, f, CURLE_OK);
+                continue;
+            }
+            enter(h);
+            curl_easy_pause(f->easy, CURLPAUSE_CONT); /* this calls bytes() */
+            leave(h);
         }
     }
     return happened;
 }
 
-/* For how long no request can have been silent for too long. */
+static xd_usec patience(const struct http *h, const struct xd_http_fetch *f)
+{
+    return xd_http_fetch_patience(f, h->base.silence, h->base.first_byte);
+}
+
+/* Returns how long until a request could exceed its silence limit. */
 static xd_usec until_silence(const struct http *h)
 {
     xd_usec least = XD_LONGEST_POLL;
@@ -181,15 +237,14 @@ static xd_usec until_silence(const struct http *h)
         const struct xd_http_fetch *f = &h->fetches[i];
 
         if (f->is_busy && !f->paused)
-            least = xd_earlier(
-                least,
-                xd_silence_left(&h->base.clock, f->last_byte_at,
-                                xd_http_fetch_patience(f, h->base.silence)));
+            least = xd_earlier(least,
+                               xd_silence_left(&h->base.clock, f->last_byte_at,
+                                               patience(h, f)));
     }
     return least;
 }
 
-/* Hand back what libcurl is done with. */
+/* Handles the requests that libcurl has finished. */
 static void collect(struct http *h)
 {
     int left;
@@ -202,14 +257,23 @@ static void collect(struct http *h)
         if (m->msg != CURLMSG_DONE ||
             curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &f) != CURLE_OK)
             continue;
-        xd_http_fetch_conclude(f, result);
-        finish(h, f);
+        conclude(h, f, result);
     }
 }
 
+/* Returns whether the request has been silent for too long.  If the server is
+ * found to have received the request, it gets more time. */
+static bool is_over(const struct http *h, struct xd_http_fetch *f)
+{
+    const xd_usec silent_for = h->base.clock.watched - f->last_byte_at;
+
+    return silent_for >= patience(h, f) &&
+           (!xd_http_fetch_note_received(f) || silent_for >= patience(h, f));
+}
+
 /*
- * Note which requests were silent for too long.  One that said something in
- * this turn was not, whatever the clock says, for it was read before.
+ * Marks requests that were silent for too long.  A request with progress in
+ * this round is not silent, whatever the clock says.
  */
 static void sweep(struct http *h)
 {
@@ -222,13 +286,13 @@ static void sweep(struct http *h)
         if (xd_http_send_has_moved(f) || f->made_progress)
             f->last_byte_at = h->base.clock.watched;
         f->made_progress = false;
-        if (!f->paused && h->base.clock.watched - f->last_byte_at >=
-                              xd_http_fetch_patience(f, h->base.silence))
-            xd_http_fetch_give_up(f, h->base.silence);
+        if (!f->paused && is_over(h, f))
+            xd_http_fetch_give_up(f, patience(h, f));
     }
 }
 
-/* A call of the multi handle failed: no memory, or no descriptors. */
+/* Fails all requests, because a call of the multi handle failed: there is no
+ * memory or no descriptor. */
 static void give_up_all(struct http *h, CURLMcode rc)
 {
     for (unsigned i = 0; i < h->n_fetches; i++) {
@@ -239,13 +303,14 @@ static void give_up_all(struct http *h, CURLMcode rc)
         snprintf(f->reason, sizeof f->reason, "%s", curl_multi_strerror(rc));
         if (rc == CURLM_OUT_OF_MEMORY)
             xd_http_fetch_fail_nomem(f);
+        f->has_last = false;
         xd_http_fetch_conclude(f, CURLE_FAILED_INIT);
         finish(h, f);
     }
 }
 
-/* Their sockets were shut down, as libcurl did not return from one of them.
- * A paused request did not keep it. */
+/* Ends requests whose sockets the watchdog shut down, because libcurl did not
+ * return.  Paused requests cannot be the reason. */
 static void end_floods(struct http *h)
 {
     if (!xd_watched_was_ended(&h->shared.watched))
@@ -264,7 +329,7 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
 
     xd_silence_clock_look(&h->base.clock, 0);
     h->shared.alive_at = xd_now();
-    if (!obey(h))
+    if (!obey(h) && !looks_once(h))
         rc = xd_curl_transport_wait(&h->base, NULL, 0, timeout,
                                     until_silence(h));
     h->shared.alive_at = xd_now();
@@ -274,13 +339,15 @@ static void http_poll(struct xd_transport *t, xd_usec timeout)
     leave(h);
     end_floods(h);
     collect(h);
+    end_looks(h);
     if (rc == CURLM_OK)
         sweep(h);
     else
         give_up_all(h, rc);
 }
 
-/* A request that is running keeps its step. */
+/* Changes the rate limit of all slots.  The step size of a running request does
+ * not change. */
 static void http_limit(struct xd_transport *t, uint64_t bytes_per_s)
 {
     struct http *h = (struct http *)t;
@@ -300,6 +367,23 @@ static bool http_is_connected(struct xd_transport *t, unsigned slot)
            usec > 0;
 }
 
+/* Finds the connection by its local port, because libcurl does not reveal the
+ * socket of a running request. */
+static bool http_way(struct xd_transport *t, unsigned slot, struct xd_way *out)
+{
+    const struct http *h = (const struct http *)t;
+    const struct xd_http_fetch *f = &h->fetches[slot];
+    long port = 0;
+    int fd;
+
+    if (!f->is_busy ||
+        curl_easy_getinfo(f->easy, CURLINFO_LOCAL_PORT, &port) != CURLE_OK ||
+        port <= 0)
+        return false;
+    fd = xd_watched_find_socket(&h->shared.watched, (int)port);
+    return fd >= 0 && xd_way_of(fd, out);
+}
+
 static void http_free(struct xd_transport *t)
 {
     struct http *h = (struct http *)t;
@@ -314,6 +398,8 @@ static void http_free(struct xd_transport *t)
     }
     xd_curl_transport_fini(&h->base);
     xd_watched_end(&h->shared.watched);
+    xd_free(h->shared.digest_server);
+    xd_free(h->shared.ftp.url);
     xd_free(h->fetches);
     xd_free(h);
 }
@@ -328,13 +414,14 @@ static const struct xd_transport_ops http_ops = {
     .limit = http_limit,
     .set_silence = xd_curl_transport_set_silence,
     .is_connected = http_is_connected,
+    .way = http_way,
     .free = http_free};
 
-/* Kept ones, and for each slot two that are being made. */
+/* Limit on sockets per slot: idle connections, and two that are being made. */
 #define SOCKETS_PER_SLOT 4
 
-/* Where a server allows fewer requests on a connection than are made, libcurl
- * would open others. */
+/* Limits the number of connections.  If a server allows fewer streams per
+ * connection, libcurl would open more of them. */
 static bool bound_connections(struct http *h,
                               const struct xd_transport_config *config)
 {
@@ -376,8 +463,8 @@ int xd_http_new(struct xd_transport **out,
 
     if (h == NULL)
         return xd_fail_nomem(err);
-    /* Two for each slot that may have one, which is what the engine reckons with:
-     * one in use and one to where a redirect came from. */
+    /* The engine relies on two idle connections per slot: one to the server and
+     * one to the server that redirected to it. */
     rc = xd_curl_transport_init(&h->base, &http_ops, config, handler,
                                 2 * n_connections, err);
     if (rc == 0 && !bound_connections(h, config))

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading header fields is strict: a field that is not in its standard form
- * counts as absent, and what needs it is then refused.
+ * Parses headers strictly.  A malformed field counts as absent, and a
+ * response that needs this field is refused.
  */
 #include "io/http/http_answer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <curl/curl.h>
 
@@ -17,17 +18,25 @@
 #include "base/span.h"
 #include "io/request.h"
 
-/* So much older than the answer, in seconds, a file will not have changed twice
- * in the second of its Last-Modified, whatever the clocks say. */
+/* A Last-Modified this many seconds before Date is a strong validator: the file
+ * will not have changed twice in that second, even if clocks differ. */
 #define MIN_AGE 60
 
-/* What does not fit is left out whole: half a validator is another one. */
+/* Copies a value if it fits.  A longer value is dropped, because a truncated
+ * validator would be a different one. */
 static void keep(char *out, size_t size, struct xd_span value)
 {
     if (value.len >= size)
         return;
     memcpy(out, value.s, value.len);
     out[value.len] = '\0';
+}
+
+static void read_location(struct xd_http_answer *a, struct xd_span value)
+{
+    xd_text_clear(&a->location);
+    if (value.len <= XD_URL_MAX)
+        xd_text_add(&a->location, value.s, value.len);
 }
 
 static void read_length(struct xd_http_answer *a, struct xd_span value)
@@ -42,7 +51,7 @@ static void read_length(struct xd_http_answer *a, struct xd_span value)
     a->length = length;
 }
 
-/* "0-99", or "*" in the answer to a range that cannot be had. */
+/* Parses "0-99", or "*" in a 416 response. */
 static bool split_range(struct xd_span t, struct xd_http_answer *out)
 {
     const char *dash = memchr(t.s, '-', t.len);
@@ -56,7 +65,7 @@ static bool split_range(struct xd_span t, struct xd_http_answer *out)
     return out->first <= out->last;
 }
 
-/* The size behind the slash; "*" or nothing if it is not known. */
+/* Parses the size after the slash; "*" or nothing if unknown. */
 static bool split_total(struct xd_span t, struct xd_http_answer *out)
 {
     out->total = XD_SIZE_UNKNOWN;
@@ -66,8 +75,8 @@ static bool split_total(struct xd_span t, struct xd_http_answer *out)
            (out->range_is_empty || out->last < out->total);
 }
 
-/* "bytes 0-99/1234", "bytes 0-99/" "*", "bytes *" "/1234"; some servers omit
- * the unit, or the size and its slash. */
+/* Parses "bytes 0-99/1234", "bytes 0-99/" "*" or "bytes *" "/1234".  Some
+ * servers omit the unit, or the slash and size. */
 static void read_range(struct xd_http_answer *a, struct xd_span value)
 {
     struct xd_http_answer read = *a;
@@ -92,7 +101,7 @@ static void read_range(struct xd_http_answer *a, struct xd_span value)
     *a = read;
 }
 
-/* "bytes=0-99", and nothing else; a server that says it twice says nothing. */
+/* Parses the Xd-Next field, "bytes=0-99".  A repeated field is ignored. */
 static void read_next(struct xd_http_answer *a, struct xd_span value)
 {
     static const char unit[] = "bytes=";
@@ -112,9 +121,10 @@ static void read_next(struct xd_http_answer *a, struct xd_span value)
         a->next = (struct xd_range){first, last + 1};
 }
 
-/* "identity" takes nothing back; the others are no codings (RFC 9110, 16.6.1),
- * but servers send them: an object store, for example, says how an object was
- * sent to it. */
+/* Stores a content coding.  "identity" means that there is none.  The other
+ * values in the list are not content codings (RFC 9110 section 16.6.1), but
+ * servers send them; object stores, for example, repeat how an object was
+ * uploaded. */
 static void read_encoding(struct xd_http_answer *a, struct xd_span value)
 {
     static const char *const plain[] = {
@@ -129,6 +139,35 @@ static void read_encoding(struct xd_http_answer *a, struct xd_span value)
     a->encoding[len] = '\0';
 }
 
+/* Returns true if one of the challenges is Digest, as in `Basic realm="a, b",
+ * Digest realm="c"`.  Skips quoted strings. */
+static bool offers_digest(struct xd_span challenges)
+{
+    static const char scheme[] = "Digest";
+    bool is_quoted = false, begins = true;
+
+    for (; challenges.len > 0; xd_span_skip(&challenges, 1)) {
+        const char c = challenges.s[0];
+
+        if (begins && xd_span_begins_with(challenges, scheme) &&
+            (challenges.len == strlen(scheme) ||
+             challenges.s[strlen(scheme)] == ' '))
+            return true;
+        if (is_quoted && c == '\\' && challenges.len > 1)
+            xd_span_skip(&challenges, 1);
+        else if (c == '"')
+            is_quoted = !is_quoted;
+        begins = !is_quoted && (c == ',' || (begins && c == ' '));
+    }
+    return false;
+}
+
+static void read_type(struct xd_http_answer *a, struct xd_span value)
+{
+    a->is_multipart |= xd_span_begins_with(value, "multipart/byteranges");
+    keep(a->media_type, sizeof a->media_type, value);
+}
+
 static void read_field(struct xd_http_answer *a, struct xd_span name,
                        struct xd_span value)
 {
@@ -137,13 +176,15 @@ static void read_field(struct xd_http_answer *a, struct xd_span name,
     else if (xd_span_is_word(name, "Content-Range"))
         read_range(a, value);
     else if (xd_span_is_word(name, "Content-Type"))
-        a->is_multipart |= xd_span_begins_with(value, "multipart/byteranges");
+        read_type(a, value);
     else if (xd_span_is_word(name, "Content-Encoding"))
         read_encoding(a, value);
     else if (xd_span_is_word(name, "Transfer-Encoding"))
         a->is_chunked = true;
+    else if (xd_span_is_word(name, "WWW-Authenticate"))
+        a->wants_digest |= offers_digest(value);
     else if (xd_span_is_word(name, "Location"))
-        keep(a->location, sizeof a->location, value);
+        read_location(a, value);
     else if (xd_span_is_word(name, "ETag") && !xd_span_begins_with(value, "W/"))
         keep(a->etag, sizeof a->etag, value);
     else if (xd_span_is_word(name, "Last-Modified"))
@@ -158,13 +199,27 @@ static void read_field(struct xd_http_answer *a, struct xd_span name,
         (void)xd_http_disposition(xd_span(value.s, value.len), a->file_name);
 }
 
-/* "HTTP/1.1 206 Partial Content", "HTTP/2 206" */
+void xd_http_answer_reset(struct xd_http_answer *a)
+{
+    struct xd_text location = a->location;
+
+    xd_text_clear(&location);
+    *a = (struct xd_http_answer){.location = location};
+}
+
+void xd_http_answer_fini(struct xd_http_answer *a)
+{
+    xd_text_fini(&a->location);
+}
+
+/* Parses "HTTP/1.1 206 Partial Content" or "HTTP/2 206". */
 static void read_status(struct xd_http_answer *a, struct xd_span line)
 {
     const char *blank = memchr(line.s, ' ', line.len);
     uint64_t status;
 
-    *a = (struct xd_http_answer){.total = XD_SIZE_UNKNOWN};
+    xd_http_answer_reset(a);
+    a->total = XD_SIZE_UNKNOWN;
     if (blank != NULL && line.s + line.len - blank >= 4 &&
         xd_parse_u64(blank + 1, 3, &status))
         a->status = (unsigned)status;
@@ -229,7 +284,7 @@ bool xd_http_is_part(const struct xd_http_answer *a, const struct xd_request *r)
     return a->first > 0 || ends_early;
 }
 
-/* "bytes 0-99", "bytes 5- " or "the whole object", as asked for. */
+/* Writes "bytes 0-99", "all from byte 5" or "the whole object". */
 static const char *format_request(const struct xd_request *r, char *out,
                                   size_t size)
 {
@@ -244,7 +299,8 @@ static const char *format_request(const struct xd_request *r, char *out,
     return out;
 }
 
-/* The sentence is "NAME: answered STATUS WHAT to a request for RANGE". */
+/* Refuses a response with the message "NAME: answered STATUS WHAT to a request
+ * for RANGE". */
 static void refuse(struct xd_http_judgement *out, enum xd_verdict verdict,
                    const struct xd_http_answer *a, const struct xd_request *r,
                    const char *name, const char *what)
@@ -264,16 +320,16 @@ static void allow(struct xd_http_judgement *out, uint64_t end,
     out->object_size = object_size;
 }
 
-/* The size of the object, as the answer or else the request says it. */
+/* Returns the object's size from the response, else from the request. */
 static uint64_t size_of_object(const struct xd_http_answer *a,
                                const struct xd_request *r)
 {
     return a->total != XD_SIZE_UNKNOWN ? a->total : r->object_size;
 }
 
-/* A server may send less than was asked for (RFC 9110, 15.3.7), but a
- * request for all of an object of unknown size could not tell that from its
- * end. */
+/* Returns true if the response has the requested range.  A server may send less
+ * than requested (RFC 9110 section 15.3.7), but for an object of unknown size
+ * that would look like its end. */
 static bool range_is_as_asked(const struct xd_http_answer *a,
                               const struct xd_request *r)
 {
@@ -284,6 +340,15 @@ static bool range_is_as_asked(const struct xd_http_answer *a,
     return a->first == r->offset && end <= asked_end &&
            end <= size_of_object(a, r) &&
            (asked_end != XD_TO_END || size_of_object(a, r) != XD_SIZE_UNKNOWN);
+}
+
+/* Returns true if Content-Length is 0 or one less than the length of the range:
+ * the server has a bug in its counting, but sends whole objects correctly.  Any
+ * other length means that the server ends the response too early. */
+static bool counts_wrongly(const struct xd_http_answer *a)
+{
+    return a->has_length && !a->is_chunked &&
+           (a->length == 0 || a->length == a->last - a->first);
 }
 
 static void judge_range(const struct xd_http_answer *a,
@@ -300,12 +365,18 @@ static void judge_range(const struct xd_http_answer *a,
     } else if (!a->has_range || a->range_is_empty) {
         refuse(out, XD_VERDICT_REFUSED_RANGE, a, r, name,
                "without saying with which bytes");
-    } else if (r->object_size != XD_SIZE_UNKNOWN &&
-               size_of_object(a, r) != r->object_size && XD_DEFENDS("size")) {
+    } else if (xd_request_refuses_size(r, a->total) && XD_DEFENDS("size")) {
         xd_request_is_different(r, name, a->total, &out->outcome);
     } else if (!range_is_as_asked(a, r)) {
         snprintf(what, sizeof what, "with bytes %" PRIu64 "-%" PRIu64, a->first,
                  a->last);
+        refuse(out, XD_VERDICT_NO_RANGES, a, r, name, what);
+        out->outcome.is_wrong_range = true;
+        out->outcome.object_size = a->total;
+    } else if (counts_wrongly(a)) {
+        snprintf(what, sizeof what,
+                 "with bytes %" PRIu64 "-%" PRIu64 " in %" PRIu64 " bytes",
+                 a->first, a->last, a->length);
         refuse(out, XD_VERDICT_NO_RANGES, a, r, name, what);
         out->outcome.is_wrong_range = true;
         out->outcome.object_size = a->total;
@@ -316,7 +387,7 @@ static void judge_range(const struct xd_http_answer *a,
     }
 }
 
-/* The body is the object. */
+/* Judges a response with the whole object. */
 static void judge_whole(const struct xd_http_answer *a,
                         const struct xd_request *r, const char *name,
                         struct xd_http_judgement *out)
@@ -325,12 +396,11 @@ static void judge_whole(const struct xd_http_answer *a,
     uint64_t stated = is_stated ? a->length : XD_SIZE_UNKNOWN;
     uint64_t size = is_stated ? stated : r->object_size;
     uint64_t end = r->takes_whole ? XD_TO_END : xd_request_end(r);
-    /* All of it may be just what was asked for. */
+    /* The whole object may be exactly the requested range. */
     bool is_range = xd_http_asks_for_range(r) && !r->takes_whole &&
                     (r->offset > 0 || size == XD_SIZE_UNKNOWN || size > end);
 
-    if (is_stated && r->object_size != XD_SIZE_UNKNOWN &&
-        stated != r->object_size && XD_DEFENDS("size")) {
+    if (xd_request_refuses_size(r, stated) && XD_DEFENDS("size")) {
         xd_request_is_different(r, name, stated, &out->outcome);
     } else if (is_range && XD_DEFENDS("no-ranges")) {
         refuse(out, XD_VERDICT_NO_RANGES, a, r, name, "with the whole object");
@@ -342,8 +412,8 @@ static void judge_whole(const struct xd_http_answer *a,
     }
 }
 
-/* Some servers, and what stands before them, refuse every range, or a
- * condition that they do not know. */
+/* Returns whether the status may be due to the Range or If-Range header.  Some
+ * servers and filters refuse those. */
 static bool may_refuse_range(const struct xd_http_answer *a,
                              const struct xd_request *r)
 {
@@ -369,7 +439,8 @@ static void judge_unsatisfied(const struct xd_http_answer *a,
                a, r, name, "(no such range)");
 }
 
-/* Of what a server cannot do (501, 505) there is no second attempt. */
+/* Decides what a refusal means for further attempts.  501 and 505 are
+ * permanent. */
 static enum xd_verdict verdict_of_refusal(const struct xd_http_answer *a,
                                           const struct xd_request *r)
 {
@@ -388,34 +459,87 @@ static void judge_refusal(const struct xd_http_answer *a,
                           struct xd_http_judgement *out)
 {
     out->outcome.verdict = verdict_of_refusal(a, r);
-    out->outcome.is_refusal = a->status == 429 || a->status == 503;
+    out->outcome.is_refusal =
+        a->status == 429 || a->status == 503 || a->status == 509;
     xd_fail(&out->outcome.error, XD_E_NET, "%s: answered %u", name, a->status);
 }
 
-/* 203 is the 200 of a proxy which may have changed something: hashes and
- * comparisons tell whether it has. */
+/* Returns true for the status codes of a complete or partial object.  203 is a
+ * 200 modified by a proxy; hashes or comparisons detect harmful changes. */
 static bool delivers_object(const struct xd_http_answer *a)
 {
     return a->status == 200 || a->status == 203 || a->status == 206;
 }
 
-/* Whether the bytes are those of the file though they are said to be encoded:
- * no encoding was asked for, and some servers only say what a file's name ends
- * in.  An object of the right size is the file itself. */
+/* Returns the object's size according to the response, or XD_SIZE_UNKNOWN. */
+static uint64_t stated_size(const struct xd_http_answer *a,
+                            const struct xd_request *r)
+{
+    if (xd_http_is_part(a, r))
+        return a->total;
+    return a->has_length && !a->is_chunked ? a->length : XD_SIZE_UNKNOWN;
+}
+
+/* Returns whether the bytes are those of the file despite a Content-Encoding.
+ * We ask for no encoding, but some servers derive the field from the file's
+ * extension.  If the size is right, the bytes are the file. */
 static bool encoding_does_not_matter(const struct xd_http_answer *a,
                                      const struct xd_request *r)
 {
-    bool is_part = xd_http_is_part(a, r);
-    uint64_t stated = is_part ? a->total : XD_SIZE_UNKNOWN;
+    const uint64_t stated = stated_size(a, r);
 
-    if (!is_part && a->has_length && !a->is_chunked)
-        stated = a->length;
     return a->encoding[0] == '\0' || r->takes_encoded ||
            (stated != XD_SIZE_UNKNOWN && stated == r->object_size);
 }
 
-/* What is sent whole in place of a range says by that alone that it is another
- * object, unless it says that it is not. */
+/* Compares media types without parameters. */
+static bool types_differ(const char *a, const char *b)
+{
+    static const char ends[] = "; \t";
+    const size_t len = strcspn(a, ends);
+
+    return len != strcspn(b, ends) || strncasecmp(a, b, len) != 0;
+}
+
+/* Returns true if the request has a validator but the response has none, so
+ * that it probably does not come from the file's server. */
+static bool has_lost_validator(const struct xd_http_answer *a,
+                               const struct xd_request *r)
+{
+    return r->if_range != NULL && a->etag[0] == '\0' && a->modified[0] == '\0';
+}
+
+/*
+ * Returns true if a server that has sent the file before now sends a page, for
+ * example from a captive portal, or one saying that the server is busy.  That
+ * is temporary.  A new version of the file would usually have the same media
+ * type.
+ */
+static bool is_page(const struct xd_http_answer *a, const struct xd_request *r)
+{
+    const bool is_part = xd_http_is_part(a, r);
+    const uint64_t stated = stated_size(a, r);
+
+    if (r->media_type == NULL)
+        return false;
+    if (stated == XD_SIZE_UNKNOWN ? is_part : stated == r->object_size)
+        return false;
+    return types_differ(a->media_type, r->media_type) ||
+           (!is_part && has_lost_validator(a, r));
+}
+
+static void judge_page(const struct xd_http_answer *a, const char *name,
+                       struct xd_http_judgement *out)
+{
+    out->outcome.verdict = XD_VERDICT_AGAIN;
+    out->outcome.is_refusal = true;
+    xd_fail(&out->outcome.error, XD_E_NET,
+            "%s: answered %u with a page (%s) in place of the file", name,
+            a->status, a->media_type[0] != '\0' ? a->media_type : "of no type");
+}
+
+/* Returns true if the object has changed: a range request with If-Range got the
+ * whole object, and the validator is not the same. */
 static bool has_changed(const struct xd_http_answer *a,
                         const struct xd_request *r)
 {
@@ -429,9 +553,12 @@ static bool has_changed(const struct xd_http_answer *a,
     return !xd_http_is_part(a, r) && xd_http_asks_for_range(r);
 }
 
-static void judge_changed(const char *name, struct xd_http_judgement *out)
+static void judge_changed(const struct xd_http_answer *a,
+                          const struct xd_request *r, const char *name,
+                          struct xd_http_judgement *out)
 {
     out->outcome.verdict = XD_VERDICT_CHANGED;
+    out->outcome.object_size = stated_size(a, r);
     xd_fail(&out->outcome.error, XD_E_DIFFERENT,
             "%s: its file has changed during the download", name);
 }
@@ -445,6 +572,8 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
         .outcome = {.verdict = XD_VERDICT_OK, .object_size = XD_SIZE_UNKNOWN}};
     if (!delivers_object(a) && a->status != 416) {
         judge_refusal(a, r, name, out);
+    } else if (a->status != 416 && is_page(a, r)) {
+        judge_page(a, name, out);
     } else if (a->contradicts) {
         refuse(out, XD_VERDICT_GONE, a, r, name,
                "with two different lengths or ranges");
@@ -455,7 +584,7 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
         snprintf(what, sizeof what, "in the encoding \"%s\"", a->encoding);
         refuse(out, XD_VERDICT_GONE, a, r, name, what);
     } else if (has_changed(a, r)) {
-        judge_changed(name, out);
+        judge_changed(a, r, name, out);
     } else if (xd_http_is_part(a, r)) {
         judge_range(a, r, name, out);
     } else {
@@ -463,9 +592,11 @@ void xd_http_judge(const struct xd_http_answer *a, const struct xd_request *r,
     }
     if (out->outcome.verdict != XD_VERDICT_OK)
         out->outcome.error.http_status = (int)a->status;
+    out->outcome.is_denied = a->status >= 400 && a->status != 429;
 }
 
-/* An entity tag begins with a quote, and a date does not. */
+/* Compares only validators of the same kind.  An ETag starts with a quote, a
+ * date does not. */
 bool xd_validators_differ(const char *a, const char *b)
 {
     return (a[0] == '"') == (b[0] == '"') && strcmp(a, b) != 0;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A byte reaches the handler only after the answer was judged, and the answer
- * is judged when its body begins: libcurl hands over no body of the answers
- * that it deals with itself (1xx), so that this one is the last.  Redirects are
- * dealt with here, as requests of their own: see http_options.c.
+ * A response is judged when its body begins, and no byte is delivered before.
+ * libcurl delivers no body of interim responses (1xx), so the judged response
+ * is the final one.  Redirects are followed here as separate requests; see
+ * http_options.c.
  *
- * Headers are bounded by libcurl line by line, and by us as a whole.
+ * libcurl limits the length of a header line, and we limit the whole header.
  */
 #include "io/http/http_callbacks.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/defence.h"
@@ -19,15 +20,18 @@
 #include "io/http/http_redirect.h"
 #include "os/clock.h"
 
-/* A refused answer's body up to this size is read to its end, because a new
- * connection costs more round trips than that. */
+/* An unwanted body up to this size is read to its end: a new connection would
+ * cost more round trips. */
 #define SMALL_BODY_BYTES ((uint64_t)16 << 10)
 
 #define MAX_HEADER_BYTES ((size_t)256 << 10)
-#define MAX_RETRY_AFTER ((curl_off_t)30) /* seconds */
+/* Longest pause accepted from a server, in seconds (a year).  The caller's
+ * patience is usually shorter. */
+#define MAX_RETRY_AFTER ((curl_off_t)31536000)
 
-/* Libcurl waits in steps of a second for some replies of an FTP server, which
- * could not be interrupted. */
+/* Longest time that libcurl may block in an FTP request.  libcurl waits for
+ * some FTP replies in steps of one second, and only a progress callback that
+ * fails ends such a wait. */
 #define MAX_BLOCKING (XD_SECOND / 2)
 
 void xd_http_fetch_decide(struct xd_http_fetch *f, enum xd_verdict verdict)
@@ -57,7 +61,7 @@ xd_usec xd_http_fetch_retry_after(const struct xd_http_fetch *f)
     return (xd_usec)seconds * XD_SECOND;
 }
 
-/* Whether other requests at this depot go over the same connection. */
+/* Returns whether other requests can share the connection (HTTP/2). */
 static bool shares_connection(const struct xd_http_fetch *f)
 {
     long version = CURL_HTTP_VERSION_NONE;
@@ -68,18 +72,13 @@ static bool shares_connection(const struct xd_http_fetch *f)
            version >= CURL_HTTP_VERSION_2_0;
 }
 
-/* What the answer calls its kind, or NULL. */
 static const char *media_type(const struct xd_http_fetch *f)
 {
-    char *type = NULL;
-
-    return curl_easy_getinfo(f->easy, CURLINFO_CONTENT_TYPE, &type) == CURLE_OK
-               ? type
-               : NULL;
+    return f->answer.media_type[0] != '\0' ? f->answer.media_type : NULL;
 }
 
-/* A server of this machine may send us anywhere, one of the world only out
- * again; a proxy stands for all that lies behind it. */
+/* Returns the networks to which this server may refer us: for a public server,
+ * only public ones.  If a proxy is used, its address decides. */
 static enum xd_reach narrowed_reach(const struct xd_http_fetch *f)
 {
     char *address = NULL;
@@ -117,7 +116,7 @@ void xd_http_fetch_report_head(struct xd_http_fetch *f)
         xd_http_fetch_refuse(f, rc);
 }
 
-/* A body that is not wanted: read it to its end if that is near. */
+/* Skips an unwanted body, or closes the connection if the body is long. */
 static void drop_body(struct xd_http_fetch *f)
 {
     const struct xd_http_answer *a = &f->answer;
@@ -129,10 +128,9 @@ static void drop_body(struct xd_http_fetch *f)
 static bool is_redirect(const struct xd_http_fetch *f)
 {
     return !f->is_ftp && f->answer.status / 100 == 3 &&
-           f->answer.location[0] != '\0';
+           f->answer.location.len > 0;
 }
 
-/* Where it points to, in place of where it was asked. */
 static void judge_redirect(struct xd_http_fetch *f)
 {
     struct xd_error *error = &f->outcome.error;
@@ -149,7 +147,7 @@ static void judge_redirect(struct xd_http_fetch *f)
                      "%s: more than %" PRIu64 " redirects (max-redirs)",
                      f->name.s, most);
     else
-        rc = xd_http_redirect(&next, f->first, f->url, f->answer.location,
+        rc = xd_http_redirect(&next, f->first, f->url, f->answer.location.s,
                               f->name.s, error);
     if (rc < 0) {
         xd_http_fetch_decide(f, rc == XD_E_NOMEM ? XD_VERDICT_AGAIN
@@ -167,7 +165,45 @@ static void judge_redirect(struct xd_http_fetch *f)
     f->follows = true;
 }
 
-void xd_http_fetch_judge(struct xd_http_fetch *f)
+/* Returns true if the range includes the last byte of the object. */
+static bool ends_object(const struct xd_http_fetch *f)
+{
+    const uint64_t size = f->judgement.object_size != XD_SIZE_UNKNOWN
+                              ? f->judgement.object_size
+                              : f->request.object_size;
+
+    return size != XD_SIZE_UNKNOWN && size > 0 && f->judgement.end == size;
+}
+
+/* Returns true if the request must begin again with a trial, because the server
+ * has now stated the size, which a trial needs.  Refuses ranges that no trial
+ * can prove. */
+static bool turns_to_trial(struct xd_http_fetch *f)
+{
+    struct xd_http_judgement *j = &f->judgement;
+
+    if (j->outcome.verdict != XD_VERDICT_OK || !xd_http_fetch_needs_trial(f))
+        return false;
+    f->trial.size = j->object_size;
+    if (f->trial.size != XD_SIZE_UNKNOWN && f->trial.size > 1)
+        return true;
+    xd_ftp_judge_trial(&f->answer, f->name.s, XD_SIZE_UNKNOWN, &j->outcome);
+    return false;
+}
+
+static void judge_ftp(struct xd_http_fetch *f, size_t len)
+{
+    static const struct xd_ftp_object nothing = {.has_no_size = false};
+    const struct xd_ftp_object *known = xd_ftp_known(&f->shared->ftp, f->url);
+
+    xd_ftp_judge(&f->answer, &f->request, f->name.s,
+                 known != NULL ? known : &nothing, len, &f->judgement);
+    f->ends_object = ends_object(f);
+    f->begins_again = turns_to_trial(f);
+    f->quit = f->begins_again;
+}
+
+void xd_http_fetch_judge(struct xd_http_fetch *f, size_t len)
 {
     const struct xd_http_answer *a = &f->answer;
 
@@ -180,10 +216,21 @@ void xd_http_fetch_judge(struct xd_http_fetch *f)
         judge_redirect(f);
         return;
     }
+    if (xd_http_fetch_turns_to_digest(f)) {
+        drop_body(f);
+        f->follows = true;
+        return;
+    }
     if (f->is_ftp)
-        xd_ftp_judge(a, &f->request, f->name.s, &f->judgement);
+        judge_ftp(f, len);
     else
         xd_http_judge(a, &f->request, f->name.s, &f->judgement);
+    if (f->begins_again)
+        return;
+    if (f->judgement.outcome.verdict == XD_VERDICT_OK && f->looks_once) {
+        xd_http_fetch_stop(f);
+        return;
+    }
     if (f->judgement.outcome.verdict == XD_VERDICT_OK) {
         f->outcome.is_cut = f->judgement.outcome.is_cut;
         xd_http_fetch_report_head(f);
@@ -206,6 +253,33 @@ static void take_offer(struct xd_http_fetch *f, const char *line, size_t len)
         o->reach = narrowed_reach(f);
 }
 
+/* Handles a line of an FTP reply.  If the server answers SIZE with a bare code,
+ * the request is repeated without SIZE.  After the first byte, only the final
+ * reply can follow, and it is not needed. */
+static void take_ftp_line(struct xd_http_fetch *f, const char *line, size_t len)
+{
+    xd_ftp_answer_line(&f->answer, line, len);
+    if (!f->answer.is_bare || f->is_judged || f->is_decided || f->trial.n > 0)
+        return;
+    f->quit = true;
+    if (xd_ftp_is_size_reply(&f->answer) && f->ftp.size != NULL) {
+        xd_http_fetch_ask_without_size(f);
+        return;
+    }
+    f->is_decided = true;
+    xd_ftp_judge_bare(&f->answer, f->name.s, &f->outcome);
+}
+
+/* Closes the connection if the server refuses a request after it has sent other
+ * bytes of the same object.  The server may have limited the number of
+ * connections.  Then this connection must not be reused in place of the one
+ * that was accepted. */
+static void leave_if_refused(struct xd_http_fetch *f)
+{
+    if (f->request.is_known && f->answer.complete && f->answer.status >= 400)
+        curl_easy_setopt(f->easy, CURLOPT_FORBID_REUSE, 1L);
+}
+
 static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
 {
     f->made_progress = true;
@@ -218,9 +292,14 @@ static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
         return 0;
     }
     if (f->is_ftp)
-        xd_ftp_answer_line(&f->answer, line, len);
+        take_ftp_line(f, line, len);
     else
         xd_http_answer_line(&f->answer, line, len);
+    leave_if_refused(f);
+    if (f->answer.location.failed) {
+        xd_http_fetch_fail_nomem(f);
+        return 0;
+    }
     if (f->request.wants_offer && !f->is_ftp)
         take_offer(f, line, len);
     if (f->request.sends != NULL)
@@ -228,16 +307,49 @@ static size_t take_line(struct xd_http_fetch *f, const char *line, size_t len)
     return len;
 }
 
-/* Hand on what was asked for; a redirected or greedy depot may send more. */
+/* Handles a server that sends bytes beyond the end of the object. */
+static size_t refuse_overlong(struct xd_http_fetch *f)
+{
+    struct xd_ftp_object *known = xd_ftp_known(&f->shared->ftp, f->url);
+
+    if (known != NULL && xd_ftp_begin(&f->request) == 0)
+        known->has_wrong_size = true;
+    f->is_decided = f->quit = true;
+    xd_ftp_judge_overlong(&f->request, f->name.s, f->judgement.end,
+                          &f->outcome);
+    return CURL_WRITEFUNC_PAUSE;
+}
+
+void xd_http_fetch_hand_on_last(struct xd_http_fetch *f)
+{
+    const int rc = f->handler->bytes(f->handler->user, f->slot, &f->last, 1);
+
+    f->paused = rc == XD_E_AGAIN;
+    if (f->paused)
+        return;
+    f->has_last = false;
+    f->at = f->judgement.end;
+    if (rc < 0)
+        xd_http_fetch_refuse(f, rc);
+    else
+        xd_http_fetch_decide(f, XD_VERDICT_OK);
+}
+
+/* Delivers the requested bytes.  The server may send more than that. */
 static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
 {
     const struct xd_transport_handler *h = f->handler;
     uint64_t begin = f->request.offset > f->at ? f->request.offset : f->at;
     uint64_t end = f->judgement.end;
+    const uint64_t left = end - f->at - f->has_last;
+    const bool brings_last = f->ends_object && len == left;
     int rc = 0;
 
-    if (end - f->at > len)
+    if (f->ends_object && len > left)
+        return refuse_overlong(f);
+    if (left > len)
         end = f->at + len;
+    end -= brings_last;
     if (begin < end)
         rc = h->bytes(h->user, f->slot, data + (begin - f->at),
                       (size_t)(end - begin));
@@ -249,23 +361,35 @@ static size_t deliver(struct xd_http_fetch *f, const char *data, size_t len)
     if (rc < 0)
         return CURL_WRITEFUNC_PAUSE;
     f->at = end > f->at ? end : f->at;
+    if (brings_last) {
+        f->has_last = true;
+        f->last = data[len - 1];
+    }
     if (f->at < f->judgement.end)
         return len;
     xd_http_fetch_decide(f, XD_VERDICT_OK);
     f->quit = true;
-    /* libcurl would wait, blocking, for what an FTP server says at the end. */
+    /* otherwise libcurl blocks waiting for the final reply of an FTP server */
     return f->is_ftp ? CURL_WRITEFUNC_PAUSE : len;
 }
 
 /*
- * Giving up is a pause, after which http.c removes the handle: an error would
- * close the connection also where others share it.
+ * Handles bytes of a body.  To give up a request, it pauses the transfer, and
+ * http.c then removes the handle.  An error would close a connection that other
+ * requests may share.
  */
 static size_t take_body(struct xd_http_fetch *f, const char *data, size_t len)
 {
     f->made_progress = true;
+    if (f->trial.is_on) {
+        f->trial.n += len;
+        f->quit = f->trial.n > xd_ftp_trial_bytes(&f->answer, f->trial.size);
+        if (f->quit)
+            xd_http_fetch_conclude_trial(f);
+        return f->quit ? CURL_WRITEFUNC_PAUSE : len;
+    }
     if (!f->is_judged)
-        xd_http_fetch_judge(f);
+        xd_http_fetch_judge(f, len);
     if (f->quit)
         return CURL_WRITEFUNC_PAUSE;
     if (f->is_decided || f->follows)
@@ -274,7 +398,7 @@ static size_t take_body(struct xd_http_fetch *f, const char *data, size_t len)
                                     : deliver(f, data, len);
 }
 
-/* ---- libcurl's callbacks ---- */
+/* ---- callbacks of libcurl ---- */
 
 static size_t on_header(char *line, size_t one, size_t len, void *user)
 {
@@ -302,7 +426,8 @@ static size_t on_body(char *data, size_t one, size_t len, void *user)
     return len;
 }
 
-/* Called in passing, and between those steps. */
+/* Called during transfers, and between the one-second steps of FTP waits.  A
+ * result other than 0 aborts the transfer. */
 static int on_progress(void *user, curl_off_t total, curl_off_t now,
                        curl_off_t up_total, curl_off_t up_now)
 {

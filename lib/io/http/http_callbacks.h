@@ -1,30 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libcurl calls back with on one slot: lines of headers, then the body.
+ * libcurl's callbacks for one slot: header lines, then the body.
  */
 #ifndef XD_IO_HTTP_CALLBACKS_H
 #define XD_IO_HTTP_CALLBACKS_H
 
 #include "io/http/http_fetch.h"
 
-/* Let libcurl call for this slot; false: no memory. */
+/* Installs the callbacks.  Returns false if out of memory. */
 bool xd_http_fetch_set_callbacks(struct xd_http_fetch *f);
 
-/* The answer's header is here: is it what was asked for?  Once for each
- * answer. */
-void xd_http_fetch_judge(struct xd_http_fetch *f);
+/* Decides whether the response is what was requested, once per response: when
+ * the header is complete and the first `len` bytes of the body have arrived. */
+void xd_http_fetch_judge(struct xd_http_fetch *f, size_t len);
 
-/* Say what the header says, which was what was asked for. */
+/* Decides from the bytes of a trial whether the server obeys REST. */
+void xd_http_fetch_conclude_trial(struct xd_http_fetch *f);
+
+/* Repeats an FTP request without SIZE, which the server does not support. */
+void xd_http_fetch_ask_without_size(struct xd_http_fetch *f);
+
+/* Delivers the last byte of an FTP object, which was held back to see that
+ * nothing follows.  If the handler cannot take it yet, the request stays
+ * undecided and paused. */
+void xd_http_fetch_hand_on_last(struct xd_http_fetch *f);
+
+/* Calls the handler's head(). */
 void xd_http_fetch_report_head(struct xd_http_fetch *f);
 
-/* The handler, or what is to be sent, answered with this code: no more. */
+/* Ends the request, because the handler, or read() of a request that sends, has
+ * returned `rc`. */
 void xd_http_fetch_refuse(struct xd_http_fetch *f, int rc);
 
-/* The pause that the depot asks for; 0: it does not. */
+/* Returns the pause that the depot asks for; 0: none. */
 xd_usec xd_http_fetch_retry_after(const struct xd_http_fetch *f);
 
-/* What becomes of the request; why, if not OK, the caller writes into
- * outcome.error. */
+/* Sets the outcome.  Unless it is OK, the caller fills in outcome.error. */
 void xd_http_fetch_decide(struct xd_http_fetch *f, enum xd_verdict verdict);
 
 #endif

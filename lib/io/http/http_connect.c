@@ -8,24 +8,26 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "base/span.h"
+#include "base/url.h"
 #include "os/clock.h"
 #include "os/descriptors.h"
 
-/* What a connection needs at most while it is made: its socket and a second one
- * for another address, libcurl's pair for the look-up of its name, the
- * resolver's socket, a file of certificates. */
+/* Descriptors needed while connecting: sockets for two addresses, libcurl's
+ * pair for name resolution, the resolver's socket, a certificate file. */
 #define CONNECTING_DESCRIPTORS 6
 
-/* The resolver asks each of three name servers twice, for 5 s (resolv.conf(5)).
- * It stays in force where silence is shorter. */
+/* Time limit for resolving a name: the resolver queries each of three name
+ * servers twice for 5 s (resolv.conf(5)).  Applies even if the silence limit is
+ * shorter. */
 #define NAMES_TIME (30 * XD_SECOND)
 
-/* For one of several addresses: the first SYN and a second one, a second
- * later, are answered by then on any wire. */
+/* Time limit for connecting to one of several addresses: enough for the first
+ * SYN and its retransmission after one second. */
 #define ADDRESS_TIME (2 * XD_SECOND)
 
-/* For one in place of another that is known to answer: what takes longer is not
- * the better one. */
+/* Time limit for connecting when another address is known to work: a slower
+ * address would be no improvement. */
 #define OTHER_TIME (XD_SECOND / 2)
 
 static bool is_same(const struct sockaddr_storage *a,
@@ -43,7 +45,7 @@ static bool is_silent(const struct xd_http_addresses *a,
     return false;
 }
 
-/* The oldest one makes room. */
+/* Adds a silent address.  If the list is full, it replaces the oldest one. */
 static void note_silent(struct xd_http_addresses *a,
                         const struct sockaddr_storage *address)
 {
@@ -183,6 +185,25 @@ bool xd_http_connect_leave_silent(struct xd_http_connect *c, CURL *easy)
     return !a->are_exhausted && c->n_silent++ < XD_HTTP_SILENT_MAX;
 }
 
+/* Returns true for a numeric address, which has no alternative.  The number of
+ * addresses of a name is unknown until all of them were tried. */
+static bool is_number(struct xd_span host)
+{
+    size_t n = 0;
+
+    while (n < host.len && (host.s[n] == '.' || host.s[n] == ':' ||
+                            (host.s[n] >= '0' && host.s[n] <= '9')))
+        n++;
+    return n == host.len || host.s[0] == '[';
+}
+
+bool xd_http_connect_may_leave(const struct xd_http_connect *c,
+                               const struct xd_url *url)
+{
+    return c->has_tried && !c->addresses->are_exhausted &&
+           c->n_silent < XD_HTTP_SILENT_MAX && !is_number(xd_url_host(url));
+}
+
 bool xd_http_connect_has(struct xd_http_connect *c, const char *address)
 {
     c->has_left = xd_address_list_leaves(&c->passes_over, address);
@@ -193,8 +214,8 @@ bool xd_http_connect_has(struct xd_http_connect *c, const char *address)
 
 bool xd_http_connect_disobey(struct xd_http_connect *c, CURLcode result)
 {
-    /* A connection that was used before may have closed as it was used again:
-     * libcurl makes another one then. */
+    /* A reused connection may just have been closed; libcurl then makes a new
+     * one. */
     const bool lacks_connection =
         c->phase != XD_HTTP_ASKED || result == CURLE_COULDNT_CONNECT;
 
@@ -209,13 +230,13 @@ bool xd_http_connect_was_last(struct xd_http_connect *c)
 {
     if (c->n_silent == 0 || !c->has_passed_over || c->has_tried)
         return false;
-    c->phase = XD_HTTP_ASKED; /* it is the answer that did not come */
+    c->phase = XD_HTTP_ASKED; /* now only the response is missing */
     return true;
 }
 
 bool xd_http_connect_retry(struct xd_http_connect *c)
 {
-    /* Another request of this transport may have found that out meanwhile. */
+    /* another request of this transport may have tried all addresses */
     const bool has_had_all = c->addresses->are_exhausted && c->has_tried;
 
     if (!c->has_passed_over || has_had_all || c->phase == XD_HTTP_ASKED)
@@ -232,7 +253,8 @@ void xd_http_connect_end(struct xd_http_connect *c, CURL *easy)
     c->addresses->are_stale |= failed;
 }
 
-/* A child that the host starts at any moment must not inherit it. */
+/* Opens a socket that a child process does not inherit, because the program may
+ * start one at any moment. */
 curl_socket_t xd_http_connect_socket(const struct curl_sockaddr *address,
                                      bool *out_lacks_descriptor)
 {

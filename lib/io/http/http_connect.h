@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a name to a connection: how long each step may take, and which addresses
- * are passed over.
+ * Limits how long each step of connecting may take, and which addresses are
+ * skipped.
  *
  *     WAITS --> NAMES --> CONNECTS --> ASKED
  *       |                    |  ^
- *       |                    +--+ next address, and then the first one again
- *       +---- a connection is used again ---> ASKED
+ *       |                    +--+ next address, finally the first one again
+ *       +---- reused connection ------> ASKED
  *
- * libcurl gives each address but the last half of the time that is left, which
- * suits no address that drops packets.  Here a request that waits for one is
- * taken off the wire and put there again with that address passed over.  When
- * none is left, each has all the time that silence may last.  Likewise with an
- * address that takes a connection and answers nothing, for all the time that
- * silence may last; but if there is no other one, its request ends.
+ * libcurl gives each address but the last half of the remaining time.  That is
+ * too long for an address that drops packets.  So a request that waits for such
+ * an address is removed from libcurl and restarted with that address skipped.
+ * When all addresses are silent, each gets the full silence limit.
+ *
+ * An address that accepts a connection and then sends nothing is also skipped,
+ * after the full silence limit; without another address the request fails.
  */
 #ifndef XD_IO_HTTP_CONNECT_H
 #define XD_IO_HTTP_CONNECT_H
@@ -26,100 +27,117 @@
 #include "base/addresses.h"
 #include "base/time.h"
 
-/* What a request waits for. */
+struct xd_url;
+
+/* What a request is waiting for. */
 enum xd_http_phase {
-    XD_HTTP_WAITS,    /* libcurl has not begun: others make its connection */
-    XD_HTTP_NAMES,    /* the addresses of its server, or its proxy */
-    XD_HTTP_CONNECTS, /* a connection, and TLS */
-    XD_HTTP_ASKED     /* the answer */
+    /* libcurl, which waits for another request to make the connection */
+    XD_HTTP_WAITS,
+    XD_HTTP_NAMES,    /* name resolution of the server or proxy */
+    XD_HTTP_CONNECTS, /* the connection, including TLS */
+    XD_HTTP_ASKED     /* the response */
 };
 
-/* More than any name has. */
+/* At most this many addresses are remembered; few names have more. */
 #define XD_HTTP_SILENT_MAX 8
 
-/* What is known of the addresses that one transport connects to. */
+/* Shared by the requests of one transport. */
 struct xd_http_addresses {
-    struct sockaddr_storage silent[XD_HTTP_SILENT_MAX]; /* to be passed over */
+    struct sockaddr_storage silent[XD_HTTP_SILENT_MAX]; /* addresses to skip */
     unsigned n_silent;
-    bool are_exhausted; /* all are silent: they have all the time there is */
-    bool are_stale;     /* no connection came about: look the names up again */
-    unsigned outages;   /* of the line, so far */
-    xd_usec outage_at;  /* when the last one was reported to this transport */
+    /* all addresses are silent, so each gets the full time */
+    bool are_exhausted;
+    bool are_stale; /* an attempt to connect failed: resolve the names again */
+    unsigned outages; /* number of network outages so far */
+    /* when the last outage was reported to this transport */
+    xd_usec outage_at;
 };
 
-/* The state of one request. */
+/* State of one request. */
 struct xd_http_connect {
     struct xd_http_addresses *addresses;
     enum xd_http_phase phase;
-    struct sockaddr_storage current;    /* CONNECTS: the address tried last */
-    bool has_passed_over;               /* an address, in this attempt */
-    struct xd_address_list passes_over; /* as the request wants it, while that
-                                           leaves any */
-    bool has_obeyed;                    /* that, in this attempt, */
-    bool has_left;      /* or left a connection to one of them */
-    bool has_disobeyed; /* in a later one */
-    bool has_tried;     /* `current`, in this attempt */
-    unsigned n_silent;  /* addresses, to this request, which began again */
+    /* the address tried last, in phase CONNECTS */
+    struct sockaddr_storage current;
+    /* an address was skipped in this attempt */
+    bool has_passed_over;
+    /* addresses that the request should avoid if there are others */
+    struct xd_address_list passes_over;
+    /* an address in passes_over was avoided in this attempt */
+    bool has_obeyed;
+    bool has_left; /* a connection to an address in passes_over was closed */
+    bool has_disobeyed; /* a later attempt used an address in passes_over */
+    bool has_tried;     /* `current` was tried in this attempt */
+    /* number of silent addresses that made this request restart */
+    unsigned n_silent;
 };
 
-/* A request comes, after so many outages of the line, that passes over some
- * addresses, or NULL; each of its attempts begins with begin(). */
+/* Prepares a request.  `outages` is the number of network outages so far;
+ * `passes_over` lists addresses to avoid, or is NULL.  Call begin() before each
+ * attempt. */
 void xd_http_connect_prepare(struct xd_http_connect *c, unsigned outages,
                              const struct xd_address_list *passes_over);
 
-/* An attempt begins; true if its names are to be looked up
- * anew. */
+/* Starts an attempt.  Returns true if host names must be resolved again. */
 bool xd_http_connect_begin(struct xd_http_connect *c);
 
-/* libcurl wants a socket for this address; false: it is passed over. */
+/* Called when libcurl wants a socket for this address.  Returns false to skip
+ * it. */
 bool xd_http_connect_try(struct xd_http_connect *c,
                          const struct sockaddr *address, socklen_t len);
 
-/* How long it may wait for what it waits for. */
+/* Returns the time limit for the present phase. */
 xd_usec xd_http_connect_limit(const struct xd_http_connect *c, CURL *easy,
                               xd_usec silence);
 
-/* It has waited for so long: true if it is to begin again, with another
- * address. */
+/* Called when the time limit has passed.  Returns true if the request should
+ * restart with another address. */
 bool xd_http_connect_next(struct xd_http_connect *c, CURL *easy);
 
-/* It has made its connection, and nothing of an answer came over that for all
- * the time that silence may last: true if it is to begin again, with another
- * address if there is one. */
+/* Called when a connected server has sent nothing for the silence limit.
+ * Returns true if the request should restart, with another address if there is
+ * one. */
 bool xd_http_connect_leave_silent(struct xd_http_connect *c, CURL *easy);
 
-/* It has a connection to this address; false: that is to be closed, and it begins
- * again. */
+/* Returns whether leave_silent() could restart the request with another address
+ * of the host of `url`. */
+bool xd_http_connect_may_leave(const struct xd_http_connect *c,
+                               const struct xd_url *url);
+
+/* Called when the request has a connection to this address.  Returns false if
+ * the connection must be closed and the request restarted. */
 bool xd_http_connect_has(struct xd_http_connect *c, const char *address);
 
-/* Its addresses failed: true if it is to begin again, with those that it was to
- * pass over. */
+/* Called when connecting failed.  Returns true if the request should restart
+ * and may now use the addresses in passes_over. */
 bool xd_http_connect_disobey(struct xd_http_connect *c, CURLcode result);
 
-/* Its addresses failed: whether it has begun again for a silent one, and there
- * was no other. */
+/* Called when connecting failed.  Returns whether the request had been
+ * restarted because of a silent address and no other address was left. */
 bool xd_http_connect_was_last(struct xd_http_connect *c);
 
-/* Its addresses failed: true if it is to begin again, as some were passed
- * over. */
+/* Called when connecting failed.  Returns true if the request should restart
+ * because addresses were skipped. */
 bool xd_http_connect_retry(struct xd_http_connect *c);
 
-/* It has ended; without a connection names are looked up again. */
+/* Ends a request.  If it got no connection, names are resolved again next
+ * time. */
 void xd_http_connect_end(struct xd_http_connect *c, CURL *easy);
 
-/* A socket for an address, of which libcurl asks for one, or CURL_SOCKET_BAD;
- * *out_lacks_descriptor becomes true if there was none left. */
+/* Opens a socket for libcurl.  Returns CURL_SOCKET_BAD on failure;
+ * *out_lacks_descriptor tells whether no descriptor was free. */
 curl_socket_t xd_http_connect_socket(const struct curl_sockaddr *address,
                                      bool *out_lacks_descriptor);
 
-/* Whether a connection failed for want of descriptors: libcurl's and the
- * resolver's own fail under many names. */
+/* Returns whether a connection failed for lack of descriptors, which libcurl
+ * and the resolver report in many ways. */
 bool xd_http_connect_lacks_descriptors(CURLcode result);
 
-/* Whether packets lead nowhere.  A refusal or a reset comes from a host. */
+/* Returns whether packets got no answer at all.  A refusal or a reset is an
+ * answer. */
 bool xd_http_connect_is_unanswered(CURLcode result, int os_errno);
 
-/* Whether the host's name, or its proxy's, was not found. */
+/* Returns whether the name of the host or proxy was not found. */
 bool xd_http_connect_lacks_address(CURLcode result);
 
 #endif

@@ -6,14 +6,14 @@
 #include "base/base64.h"
 #include "base/hex.h"
 
-#define MOST_BYTES 64 /* of a hash */
+#define MOST_BYTES 64 /* bytes of SHA-512 */
 
 static const struct {
     const char *name;
     size_t bytes;
 } algorithms[] = {{"sha-256", 32}, {"sha-512", 64}};
 
-/* What surrounds the letters: quotes, colons, and '=' that fills up. */
+/* Removes quotes, colons and padding. */
 static struct xd_span letters_of(struct xd_span s)
 {
     while (s.len > 0 && strchr(":\"' ", s.s[0])) {
@@ -25,7 +25,7 @@ static struct xd_span letters_of(struct xd_span s)
     return s;
 }
 
-/* "name=value" */
+/* Parses "name=value". */
 static bool read_one(struct xd_span s, struct xd_offer_hash *out)
 {
     const char *sign = s.len > 0 ? memchr(s.s, '=', s.len) : NULL;

@@ -9,7 +9,7 @@
 struct name {
     char s[XD_HTTP_FILE_NAME_MAX + 1];
     size_t len;
-    bool is_bad; /* too long, or it has a zero byte */
+    bool is_bad; /* too long, or contains a NUL */
 };
 
 struct parameters {
@@ -33,7 +33,8 @@ static bool is_token_character(char c)
            (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
-/* RFC 9110, 5.6.2; empty if none stands there. */
+/* Parses a token (RFC 9110 section 5.6.2).  Returns an empty span if there is
+ * none. */
 static struct xd_span take_token(struct xd_span *s)
 {
     size_t n = 0;
@@ -53,7 +54,8 @@ static void add(struct name *name, char c)
         name->s[name->len++] = c;
 }
 
-/* RFC 9110, 5.6.4.  False: nothing ends it. */
+/* Parses a quoted string (RFC 9110 section 5.6.4).  Returns false if the
+ * closing quote is missing. */
 static bool take_quoted(struct xd_span *s, struct name *out)
 {
     while (s->len > 0 && s->s[0] != '"') {
@@ -88,7 +90,7 @@ static bool is_utf8(const struct name *name)
     return true;
 }
 
-/* A character of ISO-8859-1. */
+/* Appends a character of ISO-8859-1. */
 static void add_latin1(struct name *name, unsigned char c)
 {
     if (c >= 0x80) {
@@ -98,7 +100,7 @@ static void add_latin1(struct name *name, unsigned char c)
     add(name, (char)c);
 }
 
-/* "UTF-8'en'caf%C3%A9" (RFC 8187).  False: it cannot be read. */
+/* Decodes "UTF-8'en'caf%C3%A9" (RFC 8187).  Returns false if it is invalid. */
 static bool decode(struct xd_span text, struct name *out)
 {
     const char *quote = memchr(text.s, '\'', text.len);
@@ -112,7 +114,7 @@ static bool decode(struct xd_span text, struct name *out)
         return false;
     xd_span_skip(&text, (size_t)(quote - text.s) + 1);
     while (text.len > 0) {
-        /* Three bytes at most are looked at, which the field may not have. */
+        /* xd_url_unescape() reads three bytes, so check the length. */
         const int escaped =
             text.s[0] == '%' && text.len > 2 ? xd_url_unescape(text.s) : -1;
         if (text.s[0] == '%' && escaped < 0)
@@ -128,7 +130,7 @@ static bool decode(struct xd_span text, struct name *out)
     return is_utf8(out);
 }
 
-/* False: it is malformed, or a name stands there twice. */
+/* Returns false if the parameter is malformed or occurs twice. */
 static bool take_parameter(struct xd_span *s, struct parameters *p)
 {
     const struct xd_span key = take_token(s);
@@ -158,7 +160,8 @@ static bool take_parameter(struct xd_span *s, struct parameters *p)
     return true;
 }
 
-/* The type, of which all are alike here, and parameters behind it. */
+/* Parses the disposition type, which does not matter here, and the
+ * parameters. */
 static bool read_field(struct xd_span s, struct parameters *p)
 {
     if (take_token(&s).len == 0)

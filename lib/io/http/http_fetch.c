@@ -15,12 +15,17 @@
 #include "io/window.h"
 #include "os/clock.h"
 
-/* Seconds for which an answer of a name server holds, which does not say to
- * programs how long it does; libcurl's own. */
+/* Seconds to cache resolved names, libcurl's default; the resolver does not
+ * tell their real lifetime. */
 #define KEEP_NAMES 60L
 
-/* Seconds for which an idle connection is good; libcurl's own. */
+/* Seconds to keep idle connections, libcurl's default. */
 #define KEEP_IDLE 118L
+
+/* How often a redirector is asked again in one request.  aria2 makes five
+ * attempts in all.  A redirector that gives the same target twice is not asked
+ * again. */
+#define ASKED_AGAIN_MOST 4
 
 static bool may_reach(struct xd_http_fetch *f, const struct sockaddr *address)
 {
@@ -41,8 +46,8 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     if (!may_reach(f, &address->addr) ||
         !xd_http_connect_try(&f->connect, &address->addr, address->addrlen))
         return CURL_SOCKET_BAD;
-    f->made_progress =
-        true; /* from here on it is this address that is silent */
+    /* measure the silence of this address from now on */
+    f->made_progress = true;
     fd = xd_http_connect_socket(address, &f->lacks_descriptor);
     if (fd == CURL_SOCKET_BAD)
         return CURL_SOCKET_BAD;
@@ -53,9 +58,10 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose,
     return fd;
 }
 
-/* What comes for a stream that is paused, libcurl holds in memory, and the
- * connection's other streams let it come: so there are none with a limit.  A
- * connection that is there, and was bounded, is widened as far as that goes. */
+/* Sets the rate limit.  With a limit HTTP/2 is not used: libcurl would store
+ * the data of a paused stream in memory while other streams keep the connection
+ * flowing.  The buffer of an existing connection is widened as far as
+ * possible. */
 bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s)
 {
     long version =
@@ -73,7 +79,8 @@ bool xd_http_fetch_limit(struct xd_http_fetch *f, uint64_t bytes_per_s)
                             (long)xd_window_step(bytes_per_s)) == CURLE_OK;
 }
 
-/* The connection may outlive the request that it was made for. */
+/* Closes a socket for libcurl.  `user` is not the request, because a connection
+ * may outlive the request that opened it. */
 static int close_socket(void *user, curl_socket_t fd)
 {
     xd_watched_close_socket(user, fd);
@@ -105,13 +112,13 @@ static int on_asked(void *user, char *to, char *from, int to_port,
     return CURL_PREREQFUNC_OK;
 }
 
-/* What is the same for all requests. */
+/* Sets the options that are the same for all requests. */
 static bool set_up(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
 
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
-    return xd_http_fetch_limit(f, f->options->net->limit_rate) &&
+    return xd_http_fetch_limit(f, f->limit_rate) &&
            SET(CURLOPT_PRIVATE, (void *)f) &&
            SET(CURLOPT_ERRORBUFFER, f->reason) && SET(CURLOPT_NOSIGNAL, 1L) &&
            SET(CURLOPT_OPENSOCKETFUNCTION, open_socket) &&
@@ -123,7 +130,7 @@ static bool set_up(struct xd_http_fetch *f)
            SET(CURLOPT_PREREQFUNCTION, on_asked) &&
            SET(CURLOPT_PREREQDATA, (void *)f) &&
            xd_http_names_share(f->options->names, e) &&
-           SET(CURLOPT_COOKIEFILE, "") && /* in memory, from no file */
+           SET(CURLOPT_COOKIEFILE, "") && /* keep cookies in memory */
            xd_http_fetch_set_callbacks(f) && xd_http_send_set_callbacks(f) &&
            xd_http_options_apply(f->options, e);
 #undef SET
@@ -144,6 +151,7 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
              "Want-Repr-Digest: sha-256=10, sha-512=9");
     snprintf(f->wants[1], sizeof f->wants[1],
              "Want-Digest: SHA-256, SHA-512;q=0.9");
+    f->limit_rate = options->net->limit_rate;
     f->easy = curl_easy_init();
     if (f->easy == NULL || !set_up(f)) {
         xd_http_fetch_fini(f);
@@ -155,30 +163,73 @@ int xd_http_fetch_init(struct xd_http_fetch *f, unsigned slot,
 void xd_http_fetch_fini(struct xd_http_fetch *f)
 {
     curl_easy_cleanup(f->easy);
+    xd_ftp_commands_fini(&f->ftp);
     xd_http_send_fini(f);
     xd_offer_fini(&f->offer);
+    xd_http_answer_fini(&f->answer);
     xd_free(f->first);
     xd_free(f->url);
+    xd_free(f->lacks);
     xd_free(f->if_range);
+    xd_free(f->nonce_server);
     f->easy = NULL;
-    f->first = f->url = NULL;
+    f->first = f->url = f->lacks = f->nonce_server = NULL;
     f->if_range = NULL;
 }
 
-/* FTP knows no end of a range: it is read up to there. */
+bool xd_http_fetch_needs_trial(const struct xd_http_fetch *f)
+{
+    const struct xd_ftp_shared *shared = &f->shared->ftp;
+    const uint64_t begin = xd_ftp_begin(&f->request);
+
+    return f->is_ftp && begin > 0 && !f->trial.is_passed &&
+           (shared->url == NULL || !xd_url_same_origin(shared->url, f->url) ||
+            begin >= shared->proved_to);
+}
+
+static bool asks_ftp_size(struct xd_http_fetch *f)
+{
+    const struct xd_ftp_object *known = xd_ftp_known(&f->shared->ftp, f->url);
+
+    return !f->skips_size && (known == NULL || !known->has_no_size);
+}
+
+/* Makes the next transfer a trial if one is needed and the size is known.  If
+ * the size is unknown, the request itself finds out the size, and starts again
+ * after the trial. */
+static void begin_trial(struct xd_http_fetch *f)
+{
+    f->trial.n = 0;
+    f->trial.is_on = xd_http_fetch_needs_trial(f) &&
+                     f->trial.size != XD_SIZE_UNKNOWN && f->trial.size > 1;
+}
+
+/* Sets the range.  An FTP request cannot state the end of a range, so the
+ * transfer is stopped at that end. */
 static bool set_range(struct xd_http_fetch *f, const struct xd_request *r)
 {
-    uint64_t end = f->is_ftp ? XD_TO_END : xd_request_end(r);
+    const uint64_t end = xd_request_end(r);
     char range[50];
 
+    if (f->is_ftp) {
+        xd_ftp_ask(&f->shared->ftp, f->url);
+        begin_trial(f);
+        return curl_easy_setopt(f->easy, CURLOPT_RANGE, NULL) == CURLE_OK &&
+               xd_ftp_commands_apply(&f->ftp, f->easy, f->url,
+                                     f->trial.is_on
+                                         ? xd_ftp_trial_begin(f->trial.size)
+                                         : xd_ftp_begin(r),
+                                     asks_ftp_size(f), r->wants_time);
+    }
     if (end == XD_TO_END)
         snprintf(range, sizeof range, "%" PRIu64 "-", r->offset);
     else
         snprintf(range, sizeof range, "%" PRIu64 "-%" PRIu64, r->offset,
                  end - 1);
-    return curl_easy_setopt(f->easy, CURLOPT_RANGE,
+    return xd_ftp_commands_clear(&f->ftp, f->easy) &&
+           curl_easy_setopt(f->easy, CURLOPT_RANGE,
                             xd_http_asks_for_range(r) ? range : NULL) ==
-           CURLE_OK;
+               CURLE_OK;
 }
 
 static struct curl_slist *put_line(struct curl_slist *line, char *text,
@@ -188,8 +239,8 @@ static struct curl_slist *put_line(struct curl_slist *line, char *text,
     return line;
 }
 
-/* A depot that serves many clients tells them apart by it.  Nodes of a mesh
- * fetch for many, and what stores are sent is no download. */
+/* Adds the client number for depots that serve many clients.  Not sent to mesh
+ * nodes, which fetch for many clients, nor with uploads. */
 static bool name_client(struct xd_http_fetch *f)
 {
     const struct xd_net_context *c = f->options->naming;
@@ -199,8 +250,9 @@ static bool name_client(struct xd_http_fetch *f)
            xd_net_context_name_client(c, f->url, f->client);
 }
 
-/* Shared by all handles, but for lines of this request before it.  Both ways to
- * ask for a digest are in use (RFC 9530, RFC 3230). */
+/* Returns the header lines of the request.  All handles share one list, and the
+ * lines of this request are put before it.  Both ways of requesting a digest
+ * are in use (RFC 9530, RFC 3230). */
 static struct curl_slist *choose_header(struct xd_http_fetch *f,
                                         bool is_trusted)
 {
@@ -219,8 +271,8 @@ static struct curl_slist *choose_header(struct xd_http_fetch *f,
     return xd_http_send_header(f, list);
 }
 
-/* Seconds for which a connection may have been idle: not since before the line
- * was down. */
+/* Returns the maximum idle time, in seconds, of a connection to be reused.
+ * Connections made before the last outage are not reused. */
 static long keep_idle(const struct xd_http_fetch *f)
 {
     xd_usec since = xd_now() - f->connect.addresses->outage_at;
@@ -230,26 +282,78 @@ static long keep_idle(const struct xd_http_fetch *f)
     return since < XD_SECOND ? 1 : (long)(since / XD_SECOND);
 }
 
+static bool sees_credentials(const struct xd_http_fetch *f)
+{
+    const struct xd_sending *sends = f->request.sends;
+
+    return f->is_trusted && !f->request.is_plain &&
+           (sends == NULL || sends->logs_in) &&
+           xd_url_same_origin(f->first, f->url);
+}
+
 /*
- * Requests at one https depot wait for the first one's connection, which
- * HTTP/2 lets them share, unless each is to have its own; without TLS there is
- * none to be shared.  A proxy that
- * turned FTP into HTTP would answer with what no code here reads.
+ * Chooses the authentication.  Basic needs no extra round trip, and some
+ * servers answer 404 or redirect unauthenticated requests.  So downloads use
+ * Digest only at servers that have requested it.
+ *
+ * libcurl keeps the chosen scheme and the nonce for the next request on the
+ * handle, even to another server.  So such a handle is reset first.  Returns
+ * false if out of memory.
+ */
+static bool choose_login(struct xd_http_fetch *f)
+{
+    const struct xd_url *known = f->shared->digest_server;
+
+    f->answers_digest = f->request.sends != NULL ||
+                        (known != NULL && xd_url_same_origin(known, f->url));
+    if (f->nonce_server == NULL
+            ? !f->answers_digest
+            : f->answers_digest && xd_url_same_origin(f->nonce_server, f->url))
+        return true;
+    /* curl_easy_reset() would leak the list of cookie files, so clear it
+     * first. */
+    if (curl_easy_setopt(f->easy, CURLOPT_COOKIEFILE, NULL) != CURLE_OK)
+        return false;
+    curl_easy_reset(f->easy);
+    if (!set_up(f))
+        return false;
+    xd_free(f->nonce_server);
+    f->nonce_server = f->answers_digest ? xd_url_copy(f->url) : NULL;
+    return f->nonce_server != NULL || !f->answers_digest;
+}
+
+bool xd_http_fetch_turns_to_digest(struct xd_http_fetch *f)
+{
+    struct xd_url *server;
+
+    if (f->answers_digest || f->answer.status != 401 ||
+        !f->answer.wants_digest ||
+        !xd_http_options_have_password(f->options, f->url, sees_credentials(f)))
+        return false;
+    server = xd_url_copy(f->url);
+    if (server == NULL)
+        return false;
+    xd_free(f->shared->digest_server);
+    f->shared->digest_server = server;
+    return true;
+}
+
+/*
+ * Requests to one https server wait for the first connection, in case HTTP/2
+ * lets them share it, unless the request needs its own.  FTP through an HTTP
+ * proxy is not supported.
  */
 static bool set_request(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
     bool is_https = f->url->scheme == XD_SCHEME_HTTPS;
-    const struct xd_sending *sends = f->request.sends;
     const bool is_plain = f->request.is_plain;
-    bool is_trusted = f->is_trusted && !is_plain &&
-                      (sends == NULL || sends->logs_in) &&
-                      xd_url_same_origin(f->first, f->url);
+    bool is_trusted = sees_credentials(f);
     bool is_anew = xd_http_connect_begin(&f->connect);
 
     f->is_ftp = xd_scheme_is_ftp(f->url->scheme);
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
-    return SET(CURLOPT_URL, xd_url_secret_text(f->url)) &&
+    return choose_login(f) && SET(CURLOPT_URL, xd_url_secret_text(f->url)) &&
            SET(CURLOPT_REFERER, is_plain ? NULL : f->options->net->referer) &&
            SET(CURLOPT_FORBID_REUSE, 0L) &&
            SET(CURLOPT_MAXAGE_CONN, keep_idle(f)) &&
@@ -260,16 +364,16 @@ static bool set_request(struct xd_http_fetch *f)
            set_range(f, &f->request) && xd_http_send_apply(f) &&
            SET(CURLOPT_HTTPHEADER, choose_header(f, is_trusted)) &&
            xd_http_options_authorize(f->options, e, f->url, is_trusted,
-                                     sends != NULL);
+                                     f->answers_digest);
 #undef SET
 }
 
-/* For the answer to the first, or the next, URL. */
 static void reset_answer(struct xd_http_fetch *f)
 {
-    f->answer = (struct xd_http_answer){.status = 0};
+    xd_http_answer_reset(&f->answer);
     f->is_judged = f->follows = f->begins_again = f->is_silent = false;
-    f->paused = f->quit = false;
+    f->is_ready = f->ends_object = f->has_last = f->is_drained = false;
+    f->paused = f->quit = f->is_received = false;
 }
 
 static int set_urls(struct xd_http_fetch *f, const struct xd_url *first,
@@ -287,7 +391,6 @@ static int set_urls(struct xd_http_fetch *f, const struct xd_url *first,
     return f->first != NULL && f->url != NULL ? 0 : XD_E_NOMEM;
 }
 
-/* The validator, in a line of our own. */
 static int set_if_range(struct xd_http_fetch *f, const char *validator)
 {
     static const char name[] = "If-Range: ";
@@ -308,7 +411,7 @@ static int set_if_range(struct xd_http_fetch *f, const char *validator)
     return 0;
 }
 
-/* All that counts of a request that sends. */
+/* Returns a request with only the fields that matter for sending. */
 static struct xd_request sending(const struct xd_request *r)
 {
     return (struct xd_request){.length = XD_TO_END,
@@ -319,17 +422,60 @@ static struct xd_request sending(const struct xd_request *r)
                                .sends = r->sends};
 }
 
-/* libcurl would send by other protocols, too, and to what is no URL to us. */
-static void refuse_other_schemes(struct xd_http_fetch *f)
+/* Explains why xd_url_parse() has refused a text. */
+static const char *why_invalid(const char *text)
 {
-    if (f->request.sends == NULL ||
-        (f->url->is_valid && (f->url->scheme == XD_SCHEME_HTTP ||
-                              f->url->scheme == XD_SCHEME_HTTPS)))
+    const char *colon = strstr(text, "://"), *host = colon ? colon + 3 : text;
+
+    if (strchr("/?#", *host) != NULL || (*host == ':' && host[1] != ':'))
+        return "the URL has no host";
+    if (strlen(text) > XD_URL_MAX)
+        return "the URL is longer than 65535 bytes";
+    for (const char *s = text; *s != '\0'; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            return "the URL contains a control character";
+    return "the URL is not valid: write an IPv6 address in brackets, a port "
+           "as a number from 1 to 65535, and an @ in a name or password as %40";
+}
+
+/* Refuses URLs that we could not parse, because libcurl may read them
+ * differently.  Refuses uploads by other protocols than HTTP, because libcurl
+ * would try them. */
+static void refuse_url(struct xd_http_fetch *f)
+{
+    const struct xd_url *u = f->url;
+    const char *why = NULL;
+
+    if (f->request.sends != NULL &&
+        (!u->is_valid ||
+         (u->scheme != XD_SCHEME_HTTP && u->scheme != XD_SCHEME_HTTPS)))
+        why = "only a depot of http or https is sent anything";
+    else if (!u->is_valid)
+        why = why_invalid(xd_url_secret_text(u));
+    if (why == NULL)
         return;
     xd_http_fetch_decide(f, XD_VERDICT_GONE);
-    xd_fail(&f->outcome.error, XD_E_NET,
-            "%s: only a depot of http or https is sent anything", f->name.s);
+    xd_fail(&f->outcome.error, XD_E_NET, "%s: %s", f->name.s, why);
     f->quit = true;
+}
+
+/* Returns the offset in the object at which the response begins. */
+static uint64_t begin_of(const struct xd_request *r)
+{
+    return r->whole ? 0 : r->offset;
+}
+
+/* Resets the state for a new URL, from which nothing has been received. */
+static void begin_at(struct xd_http_fetch *f, enum xd_reach reach)
+{
+    f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
+                                     .object_size = XD_SIZE_UNKNOWN};
+    xd_offer_fini(&f->offer);
+    f->at = begin_of(&f->request);
+    f->n_redirects = 0;
+    f->reach = reach;
+    f->is_kept_out = f->is_decided = false;
+    f->header_bytes = 0;
 }
 
 int xd_http_fetch_prepare(struct xd_http_fetch *f,
@@ -341,27 +487,24 @@ int xd_http_fetch_prepare(struct xd_http_fetch *f,
     f->request = request->sends != NULL ? sending(request) : *request;
     first = f->request.origin != NULL ? f->request.origin : request->url;
     f->request.url = f->request.origin = NULL;
+    f->trial = (struct xd_ftp_trial){.size = f->request.object_size};
     xd_http_connect_prepare(&f->connect, request->outages,
                             request->passes_over);
-    /* Cookies hold for a request and the redirects that it meets: some servers
-     * set one and redirect to where it is wanted. */
+    /* Cookies are kept during a request and its redirects: some servers set a
+     * cookie and redirect to a place that needs it. */
     curl_easy_setopt(f->easy, CURLOPT_COOKIELIST, "ALL");
     f->name = xd_url_name(request->url);
     if (set_urls(f, first, request->url) < 0 ||
         set_if_range(f, f->request.if_range) < 0 ||
         xd_http_send_prepare(f, f->request.fields) < 0 || !set_request(f))
         return xd_fail_nomem(err);
-    f->outcome = (struct xd_outcome){.verdict = XD_VERDICT_OK,
-                                     .object_size = XD_SIZE_UNKNOWN};
-    xd_offer_fini(&f->offer);
-    f->at = f->request.whole ? 0 : f->request.offset;
-    f->n_redirects = 0;
-    f->reach = f->request.reach;
-    f->is_kept_out = f->lacks_descriptor = false;
-    f->header_bytes = 0;
-    f->is_decided = f->made_progress = false;
+    begin_at(f, f->request.reach);
+    xd_free(f->lacks);
+    f->lacks = NULL;
+    f->n_again = 0;
+    f->lacks_descriptor = f->skips_size = f->made_progress = false;
     reset_answer(f);
-    refuse_other_schemes(f);
+    refuse_url(f);
     return 0;
 }
 
@@ -374,6 +517,30 @@ const char *xd_http_fetch_address(const struct xd_http_fetch *f)
                    address != NULL && address[0] != '\0'
                ? address
                : NULL;
+}
+
+bool xd_http_fetch_asks_redirector(struct xd_http_fetch *f)
+{
+    const enum xd_verdict verdict = f->outcome.verdict;
+    struct xd_url *first;
+
+    if (!f->is_decided || f->n_redirects == 0 ||
+        f->at != begin_of(&f->request) || f->n_again == ASKED_AGAIN_MOST ||
+        (verdict != XD_VERDICT_GONE && verdict != XD_VERDICT_DIFFERENT))
+        return false;
+    if (f->answer.status / 100 == 3 || /* such as a redirect loop */
+        (f->lacks != NULL && xd_url_compare(f->lacks, f->url) == 0))
+        return false;
+    first = xd_url_copy(f->first);
+    if (first == NULL)
+        return false;
+    xd_free(f->lacks);
+    f->lacks = f->url;
+    f->url = first;
+    f->n_again++;
+    begin_at(f, f->request.reach);
+    f->follows = true;
+    return true;
 }
 
 bool xd_http_fetch_follow(struct xd_http_fetch *f)

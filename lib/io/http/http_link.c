@@ -5,8 +5,8 @@
 
 #include "base/number.h"
 
-/* What the parameters of one link say. */
-struct said {
+/* Parameters of one link. */
+struct parameters {
     struct xd_span rel, type, pri, geo;
     bool has_rel, has_pref, has_anchor;
 };
@@ -16,7 +16,8 @@ static bool begins_with(struct xd_span s, char c)
     return s.len > 0 && s.s[0] == c;
 }
 
-/* All up to one of `ends`, without blanks around it. */
+/* Removes the text up to one of `ends` and returns it without blanks around
+ * it. */
 static struct xd_span take_until(struct xd_span *s, const char *ends)
 {
     const size_t n_ends = strlen(ends);
@@ -29,8 +30,8 @@ static struct xd_span take_until(struct xd_span *s, const char *ends)
     return taken;
 }
 
-/* Behind the quote that ends it; one that nothing ends is the rest.  What is
- * escaped in it stays so: no value that counts has a reason to. */
+/* Removes a quoted string; without a closing quote, the rest.  Escapes are not
+ * decoded, because no relevant value needs them. */
 static struct xd_span take_quoted(struct xd_span *s)
 {
     size_t n = 1;
@@ -42,7 +43,7 @@ static struct xd_span take_quoted(struct xd_span *s)
     return taken;
 }
 
-/* Some write 'duplicate'. */
+/* Removes single quotes, because some servers write 'duplicate'. */
 static struct xd_span without_quotes(struct xd_span s)
 {
     if (s.len >= 2 && s.s[0] == '\'' && s.s[s.len - 1] == '\'')
@@ -50,7 +51,7 @@ static struct xd_span without_quotes(struct xd_span s)
     return s;
 }
 
-/* "name", "name=value" or "name = \"value\"". */
+/* Parses "name", "name=value" or "name = \"value\"". */
 static void take_parameter(struct xd_span *s, struct xd_span *name,
                            struct xd_span *value)
 {
@@ -67,26 +68,28 @@ static void take_parameter(struct xd_span *s, struct xd_span *name,
     take_until(s, ";,");
 }
 
-/* Of several `rel` the first counts (RFC 8288, 3.3), and so of the others. */
-static void note(struct said *said, struct xd_span name, struct xd_span value)
+/* Stores a parameter.  Only the first `rel` counts (RFC 8288 section 3.3), and
+ * we use the same rule for the other parameters. */
+static void note(struct parameters *p, struct xd_span name,
+                 struct xd_span value)
 {
-    if (xd_span_is_word(name, "rel") && !said->has_rel) {
-        said->has_rel = true;
-        said->rel = value;
-    } else if (xd_span_is_word(name, "type") && said->type.len == 0) {
-        said->type = value;
-    } else if (xd_span_is_word(name, "pri") && said->pri.len == 0) {
-        said->pri = value;
-    } else if (xd_span_is_word(name, "geo") && said->geo.len == 0) {
-        said->geo = value;
+    if (xd_span_is_word(name, "rel") && !p->has_rel) {
+        p->has_rel = true;
+        p->rel = value;
+    } else if (xd_span_is_word(name, "type") && p->type.len == 0) {
+        p->type = value;
+    } else if (xd_span_is_word(name, "pri") && p->pri.len == 0) {
+        p->pri = value;
+    } else if (xd_span_is_word(name, "geo") && p->geo.len == 0) {
+        p->geo = value;
     } else if (xd_span_is_word(name, "pref")) {
-        said->has_pref = true;
+        p->has_pref = true;
     } else if (xd_span_is_word(name, "anchor")) {
-        said->has_anchor = true;
+        p->has_anchor = true;
     }
 }
 
-/* A relation is one of the words between blanks. */
+/* Returns whether `rel`, a list of words, contains `word`. */
 static bool has_relation(struct xd_span rel, const char *word)
 {
     while (rel.len > 0) {
@@ -97,16 +100,16 @@ static bool has_relation(struct xd_span rel, const char *word)
     return false;
 }
 
-static bool find_kind(const struct said *said, enum xd_offered_kind *out)
+static bool find_kind(const struct parameters *p, enum xd_offered_kind *out)
 {
-    if (has_relation(said->rel, "duplicate"))
+    if (has_relation(p->rel, "duplicate"))
         *out = XD_OFFERED_COPY;
-    else if (!has_relation(said->rel, "describedby"))
+    else if (!has_relation(p->rel, "describedby"))
         return false;
-    else if (xd_span_is_word(said->type, "application/metalink4+xml") ||
-             xd_span_is_word(said->type, "application/metalink+xml"))
+    else if (xd_span_is_word(p->type, "application/metalink4+xml") ||
+             xd_span_is_word(p->type, "application/metalink+xml"))
         *out = XD_OFFERED_MANIFEST;
-    else if (xd_span_is_word(said->type, "application/pgp-signature"))
+    else if (xd_span_is_word(p->type, "application/pgp-signature"))
         *out = XD_OFFERED_SIGNATURE;
     else
         return false;
@@ -119,7 +122,7 @@ static void read_location(struct xd_span geo, char out[2 + 1])
     if (geo.len != 2)
         return;
     for (size_t i = 0; i < 2; i++) {
-        char c = (char)(geo.s[i] | 0x20); /* 'A' becomes 'a' */
+        char c = (char)(geo.s[i] | 0x20); /* to lower case */
 
         if (c < 'a' || c > 'z') {
             out[0] = '\0';
@@ -139,22 +142,22 @@ static unsigned read_priority(struct xd_span pri)
                : XD_OFFER_LAST;
 }
 
-/* A link of something else, by its anchor, says nothing of this object. */
-static bool understand(const struct said *said, struct xd_http_link *out)
+/* Converts the parameters of a link.  Returns false for a link that is not
+ * used, such as one with an anchor, which is about another object. */
+static bool understand(const struct parameters *p, struct xd_http_link *out)
 {
-    if (said->has_anchor || out->target.len == 0 ||
-        !find_kind(said, &out->kind))
+    if (p->has_anchor || out->target.len == 0 || !find_kind(p, &out->kind))
         return false;
-    out->priority = read_priority(said->pri);
-    out->is_preferred = said->has_pref;
-    read_location(said->geo, out->location);
+    out->priority = read_priority(p->pri);
+    out->is_preferred = p->has_pref;
+    read_location(p->geo, out->location);
     return true;
 }
 
-/* "<target>; name=value; ...", up to the comma behind it. */
+/* Parses "<target>; name=value; ..." and the comma after it. */
 static bool take_link(struct xd_span *rest, struct xd_http_link *out)
 {
-    struct said said = {.has_rel = false};
+    struct parameters p = {.has_rel = false};
     struct xd_span name, value;
     const char *end;
 
@@ -171,9 +174,9 @@ static bool take_link(struct xd_span *rest, struct xd_http_link *out)
     while (begins_with(*rest, ';')) {
         xd_span_skip(rest, 1);
         take_parameter(rest, &name, &value);
-        note(&said, name, value);
+        note(&p, name, value);
     }
-    return understand(&said, out);
+    return understand(&p, out);
 }
 
 bool xd_http_link_next(struct xd_span *rest, struct xd_http_link *out)

@@ -9,10 +9,12 @@
 
 struct xd_http_names {
     CURLSH *share;
-    struct xd_mutex names, share_itself; /* leaves: libcurl holds one at most */
+    /* leaf locks; libcurl holds one at a time */
+    struct xd_mutex names, share_itself;
 };
 
-/* libcurl locks what we let it share, and the share itself. */
+/* Returns our mutex for a lock of libcurl, which locks only the names and the
+ * share itself. */
 static struct xd_mutex *mutex_of(struct xd_http_names *n, curl_lock_data data)
 {
     XD_ASSERT(data == CURL_LOCK_DATA_DNS || data == CURL_LOCK_DATA_SHARE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The addresses of names, as libcurl has looked them up, shared by transports.
+ * A cache of resolved host names, shared by transports of one download.
  *
- * Threads: any; each transport of one download uses it.
+ * Threads: any.
  */
 #ifndef XD_IO_HTTP_NAMES_H
 #define XD_IO_HTTP_NAMES_H
@@ -15,14 +15,16 @@
 struct xd_http_names;
 
 /*
- * Ownership: *out is the caller's, to release with xd_http_names_free() after
- *            the last transport that uses it.
- * Errors:    NOMEM.
+ * Creates an empty cache.
+ * Ownership: release *out with xd_http_names_free() after the last transport
+ *            that uses it.
+ * Errors: NOMEM.
  */
 int xd_http_names_new(struct xd_http_names **out, struct xd_error *err);
-void xd_http_names_free(struct xd_http_names *n); /* NULL does nothing */
+void xd_http_names_free(struct xd_http_names *n); /* NULL: does nothing */
 
-/* Let a handle use it; NULL: the handle has its own.  False: no memory. */
+/* Makes a handle use the cache; NULL: its own cache.  Returns false if out of
+ * memory. */
 bool xd_http_names_share(struct xd_http_names *n, CURL *e);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the answers to one request offer (base/offer.h).
+ * Collects the offer (base/offer.h) from the responses to one request.
  *
- * Only the host that was asked has a say, not one that it redirects to.  What
- * its redirects link to counts too, but not what they hash to, which is a
- * redirect's own few bytes.
+ * Only the requested host is trusted, not the target of its redirects.  Links
+ * in the headers of its redirects count.  Digests there do not, because they
+ * describe the body of the redirect.
  */
 #ifndef XD_IO_HTTP_OFFER_H
 #define XD_IO_HTTP_OFFER_H
@@ -12,8 +12,8 @@
 #include "base/offer.h"
 #include "io/http/http_answer.h"
 
-/* One line of the header of `answer`, which has read it already; `url` is what
- * was asked, and `first` what was asked at first.  Returns whether it offers
+/* Handles one header line, which `answer` has already parsed.  `url` was
+ * requested because `first` redirected to it.  Returns whether the line offered
  * anything. */
 bool xd_http_offer_line(struct xd_offer *o, const struct xd_http_answer *answer,
                         const struct xd_url *first, const struct xd_url *url,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Credentials are given to a handle only for a request to a server that may
- * see them, and taken from it for any other: libcurl itself never has to
- * decide, for what it follows and compares differs between its versions.
+ * A handle gets credentials only for a request to a server that may see them,
+ * and loses them for any other.  libcurl's own rules are not relied upon,
+ * because they differ between versions.
  */
 #include "io/http/http_options.h"
 
@@ -37,7 +37,7 @@ static int append(struct curl_slist **list, const char *line)
     return 0;
 }
 
-/* `lines` each end in a line feed. */
+/* Adds header lines.  Each of the `lines` ends with a line feed. */
 static int add_headers(struct xd_http_options *o, const char *lines)
 {
     int rc = 0;
@@ -57,7 +57,7 @@ static int add_headers(struct xd_http_options *o, const char *lines)
     return rc;
 }
 
-/* "FILE:PASSWORD" as curl splits it: at the first colon that has no backslash
+/* Splits "FILE:PASSWORD" like curl, at the first colon without a backslash
  * before it. */
 static int split_cert(struct xd_http_options *o, const char *cert)
 {
@@ -74,12 +74,13 @@ static int split_cert(struct xd_http_options *o, const char *cert)
         *out++ = *cert;
     }
     *out = '\0';
-    /* Without one OpenSSL would ask for it on the terminal. */
+    /* Without a password OpenSSL would ask for it on the terminal. */
     o->cert_password = xd_strdup(*cert == ':' ? cert + 1 : "");
     return o->cert_password != NULL ? 0 : XD_E_NOMEM;
 }
 
-/* libcurl takes one that is not there for one that says nothing. */
+/* Checks that the netrc file can be read, because libcurl silently ignores a
+ * missing file. */
 static int check_netrc(const char *file, struct xd_error *err)
 {
     if (file == NULL || access(file, R_OK) == 0)
@@ -87,9 +88,10 @@ static int check_netrc(const char *file, struct xd_error *err)
     return xd_fail_errno(err, XD_E_IO, errno, "%s (netrc-file)", file);
 }
 
-/* libcurl looks up the address of the machine that requests are to be sent from like
- * that of any server, and reads what it has found once more when it has given it back
- * (bindlocal() of 7.88): by then another thread may have freed it. */
+/* Returns the shared cache of host names, or NULL.  libcurl resolves the local
+ * address (interface) in the same cache, and reads the result after releasing
+ * it (bindlocal() of 7.88).  Another thread may have freed it then, so the
+ * cache is not shared if an interface is set. */
 static struct xd_http_names *shared_names(const struct xd_http_options *o,
                                           const struct xd_net_context *context)
 {
@@ -101,7 +103,7 @@ int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_context *context,
                          struct xd_error *err)
 {
-    /* Ranges are ranges of the encoded bytes: none may be. */
+    /* With any other encoding, ranges would refer to encoded bytes. */
     static const char identity[] = "Accept-Encoding: identity";
 
     *o = (struct xd_http_options){.net = net != NULL ? net : &defaults};
@@ -143,7 +145,8 @@ static bool set_protocols(CURL *e)
 #endif
 }
 
-/* Without it a name server that does not answer would hold up free(). */
+/* Makes free() return quickly.  Otherwise it would wait for a name server that
+ * does not answer. */
 static bool set_quick_exit(CURL *e)
 {
 #if LIBCURL_VERSION_NUM >= 0x075700 /* 7.87.0 */
@@ -154,10 +157,11 @@ static bool set_quick_exit(CURL *e)
 #endif
 }
 
-/* A CA file given by the user replaces libcurl's built-in list. */
+/* Sets the trusted certificates.  A CA file given by the user replaces
+ * libcurl's built-in list. */
 static bool set_trust(CURL *e, const struct xd_net_options *net)
 {
-    /* Where OpenSSL and curl(1) look too, but not libcurl. */
+    /* libcurl ignores this variable, but OpenSSL and curl(1) use it */
     const char *file = getenv("SSL_CERT_FILE");
 
     if (net->cacert != NULL || net->capath != NULL) {
@@ -220,7 +224,20 @@ struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
     return is_trusted ? o->secret_header : o->header;
 }
 
-/* The nearest holds: what the URL says itself, a token, a name, the file. */
+bool xd_http_options_have_password(const struct xd_http_options *o,
+                                   const struct xd_url *url, bool is_trusted)
+{
+    const struct xd_net_options *net = o->net;
+
+    if (!url->is_valid || xd_scheme_is_ftp(url->scheme))
+        return false;
+    return xd_url_has_login(url) ||
+           (is_trusted && net->oauth2_bearer == NULL &&
+            (net->user != NULL || net->netrc || net->netrc_file != NULL));
+}
+
+/* Uses the first of these logins that exists: in the URL, token, --user, netrc
+ * file. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
                                const struct xd_url *url, bool is_trusted,
                                bool takes_digest)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * struct xd_net_options in libcurl's terms: what holds for every request, and
- * what only those servers see to which credentials may go.
+ * Translates struct xd_net_options to libcurl options: those for every request,
+ * and those only for servers that may see credentials.
  */
 #ifndef XD_IO_HTTP_OPTIONS_H
 #define XD_IO_HTTP_OPTIONS_H
@@ -19,37 +19,42 @@ struct xd_net_context;
 
 struct xd_http_options {
     const struct xd_net_options *net;
-    struct xd_http_names *names;      /* or NULL */
-    struct curl_slist *own_header;    /* of ours alone */
-    struct curl_slist *header;        /* for every server */
-    struct curl_slist *secret_header; /* with the credentials */
+    struct xd_http_names *names; /* shared cache of names, or NULL */
+    /* header lines of our own, without the user's */
+    struct curl_slist *own_header;
+    struct curl_slist *header;        /* header lines for every server */
+    struct curl_slist *secret_header; /* header lines including credentials */
     char *cert, *cert_password;
-    const struct xd_net_context *naming; /* makes the line that says which
-                                            download a request is of; or NULL */
+    /* creates the Xd-Client line; NULL: none */
+    const struct xd_net_context *naming;
 };
 
-/* `net` (NULL: the defaults) and `context` (or NULL) outlive it.  Errors: IO (a
- * file that net names cannot be read), NOMEM; then there is nothing to be
- * released. */
+/* Prepares the options.  `net` (NULL: defaults) and `context` (may be NULL)
+ * must outlive them.  Errors: IO (a file named by `net` cannot be read), NOMEM;
+ * then do not call fini(). */
 int xd_http_options_init(struct xd_http_options *o,
                          const struct xd_net_options *net,
                          const struct xd_net_context *context,
                          struct xd_error *err);
 void xd_http_options_fini(struct xd_http_options *o);
 
-/* Tell a handle what holds for every request, but sockets, callbacks and
- * sizes; `o` outlives the handle.  False when out of memory. */
+/* Sets the options for every request, except sockets, callbacks and sizes.  `o`
+ * must outlive the handle.  Returns false if out of memory. */
 bool xd_http_options_apply(const struct xd_http_options *o, CURL *e);
 
-/* The header for a server that sees the credentials, or does not; or for a
- * request that is plain. */
+/* Returns the header lines for a server.  They contain secrets only if the
+ * server may see credentials.  With `is_plain`, they are only our own lines. */
 struct curl_slist *xd_http_options_header(const struct xd_http_options *o,
                                           bool is_trusted, bool is_plain);
 
-/* Before each request of a handle, also a redirected one: whether the server
- * of `url` sees the credentials, but for those in the header.  With
- * `takes_digest` it may ask for them in either way, and is asked first in which.
- * False when out of memory. */
+/* Returns true if a request to `url` may use a user name and password (Basic or
+ * Digest). */
+bool xd_http_options_have_password(const struct xd_http_options *o,
+                                   const struct xd_url *url, bool is_trusted);
+
+/* Sets the credentials before each request, including redirected ones; none if
+ * the server may not see them.  With `takes_digest` the server is first asked
+ * whether it wants Basic or Digest.  Returns false if out of memory. */
 bool xd_http_options_authorize(const struct xd_http_options *o, CURL *e,
                                const struct xd_url *url, bool is_trusted,
                                bool takes_digest);

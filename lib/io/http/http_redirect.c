@@ -12,7 +12,7 @@
 
 #define NO_URL "to what is no URL that could be used"
 
-/* Give `u` the part of `from`, or none where `from` is NULL or has none. */
+/* Copies a part of `from` to `u`; clears it if `from` is NULL or has none. */
 static CURLUcode copy_part(CURLU *u, CURLU *from, CURLUPart part)
 {
     char *value = NULL;
@@ -33,7 +33,8 @@ static CURLUcode set_login(CURLU *u, CURLU *from)
     return rc == CURLUE_OK ? copy_part(u, from, CURLUPART_PASSWORD) : rc;
 }
 
-/* The URL in `u`, with the login of `first` if it is of the same origin. */
+/* Writes the URL in `u`, with the login of `first` if both have the same
+ * origin. */
 static CURLUcode get_url(CURLU *u, const struct xd_url *first, char **out)
 {
     CURLU *origin = NULL;
@@ -59,7 +60,7 @@ static CURLUcode get_url(CURLU *u, const struct xd_url *first, char **out)
     return rc;
 }
 
-/* libcurl resolves it, so that it is resolved as its server expects. */
+/* Resolves a reference by libcurl, whose rules servers expect. */
 static CURLUcode resolve(const struct xd_url *first, const struct xd_url *from,
                          const char *location, char **out)
 {
@@ -76,7 +77,8 @@ static CURLUcode resolve(const struct xd_url *first, const struct xd_url *from,
     return rc;
 }
 
-/* How long its scheme is (RFC 3986, section 3.1); 0: it has none. */
+/* Returns the length of the scheme (RFC 3986 section 3.1), 0 if there is
+ * none. */
 static size_t scheme_length(const char *location)
 {
     size_t len = strcspn(location, ":/?#");
@@ -85,7 +87,8 @@ static size_t scheme_length(const char *location)
                                                                        : 0;
 }
 
-/* libcurl 7.81 takes a scheme without "//" for a path. */
+/* Returns true for another scheme than http and https.  libcurl 7.81 would take
+ * a scheme without "//" for a path. */
 static bool is_of_other_scheme(const char *location)
 {
     size_t len = scheme_length(location);
@@ -94,8 +97,9 @@ static bool is_of_other_scheme(const char *location)
            !(len == 5 && strncasecmp(location, "https", len) == 0);
 }
 
-/* Whether what stands before a second "@" is the host for some, as for libcurl
- * 7.81, and what stands behind it for others. */
+/* Returns true if clients disagree about the host: with a second '@', libcurl
+ * 7.81 takes the text before it and others the text after it; browsers end the
+ * host at a backslash. */
 static bool has_two_hosts(const char *location)
 {
     size_t len = scheme_length(location);
@@ -104,11 +108,14 @@ static bool has_two_hosts(const char *location)
     if (strncmp(at, "//", 2) != 0)
         return false;
     at += 2;
+    if (memchr(at, '\\', strcspn(at, "/?#")) != NULL)
+        return true;
     at += strcspn(at, "@/?#");
     return *at == '@' && at[1 + strcspn(at + 1, "@/?#")] == '@';
 }
 
-/* NULL: we go there. */
+/* Returns the reason not to follow a redirect, or NULL if it may be
+ * followed. */
 static const char *refusal(const struct xd_url *from, const char *location,
                            const struct xd_url *to)
 {
@@ -120,8 +127,8 @@ static const char *refusal(const struct xd_url *from, const char *location,
         return NO_URL;
     if (is_of_other_scheme(location) ||
         (scheme != XD_SCHEME_HTTP && scheme != XD_SCHEME_HTTPS))
-        return "to what is neither http nor https";
-    /* What began encrypted stays so. */
+        return "to a URL that is neither http nor https";
+    /* Never downgrade from https. */
     return scheme == XD_SCHEME_HTTP && from->scheme == XD_SCHEME_HTTPS
                ? "from https to http"
                : NULL;

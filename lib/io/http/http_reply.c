@@ -15,8 +15,8 @@ static int64_t date_of(const struct xd_http_answer *a)
     return date > 0 ? (int64_t)date : 0;
 }
 
-/* The length of a part says nothing of the object, and of two lengths none
- * counts. */
+/* Returns the length of the object.  The length of a partial response is not
+ * that of the object, and contradictory lengths are ignored. */
 static uint64_t length_of(const struct xd_http_answer *a)
 {
     if (a->contradicts)
@@ -32,7 +32,8 @@ void xd_http_reply(const struct xd_http_answer *a, struct xd_reply *out)
 {
     *out = (struct xd_reply){.code = a->status,
                              .etag = or_null(a->etag),
-                             .location = or_null(a->location),
+                             .location =
+                                 a->location.len > 0 ? a->location.s : NULL,
                              .length = length_of(a),
                              .date = date_of(a),
                              .leaves_marker = a->leaves_marker};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What an HTTP answer says to a request that sends.  Pure. */
+/* Converts the response to an upload or another request that sends data.
+ * Pure. */
 #ifndef XD_IO_HTTP_REPLY_H
 #define XD_IO_HTTP_REPLY_H
 
 #include "io/http/http_answer.h"
 
-/* All but retry_after.  Ownership: the strings are those of `a`. */
+/* Fills in everything but retry_after.  Ownership: strings belong to `a`. */
 void xd_http_reply(const struct xd_http_answer *a, struct xd_reply *out);
 
 #endif

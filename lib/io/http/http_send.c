@@ -14,10 +14,10 @@
 #include "io/window.h"
 #include "os/clock.h"
 
-/* From here on the status of an answer says that the body is not wanted. */
+/* First status code with which a server refuses the body. */
 #define LEAST_NO 300u
 
-/* An answer that is not one of several to come, and its header is complete. */
+/* Returns whether the final response has a complete header. */
 static bool is_answered(const struct xd_http_fetch *f)
 {
     return f->answer.complete && f->answer.status >= 200;
@@ -39,7 +39,7 @@ static size_t count_lines(const char *fields)
     return n;
 }
 
-/* `text` loses its line feeds. */
+/* Replaces the line feeds in `text` by NULs. */
 static void split_lines(struct xd_http_send *s)
 {
     char *at = s->text;
@@ -91,7 +91,7 @@ struct curl_slist *xd_http_send_header(struct xd_http_fetch *f,
 
 #define SET(option, value) (curl_easy_setopt(e, option, value) == CURLE_OK)
 
-/* "Content-Length: 0" stands where a body belongs to the method. */
+/* Sets the method.  PUT and POST without a body need "Content-Length: 0". */
 static bool set_method(CURL *e, const struct xd_sending *s)
 {
     bool has_body = s->length > 0 || strcmp(s->method, "PUT") == 0 ||
@@ -109,14 +109,15 @@ bool xd_http_send_apply(struct xd_http_fetch *f)
 {
     CURL *e = f->easy;
 
-    if (!SET(CURLOPT_HTTPGET, 1L) || /* takes back what another one has set */
-        !SET(CURLOPT_CUSTOMREQUEST, NULL))
+    /* resets the method of an earlier request */
+    if (!SET(CURLOPT_HTTPGET, 1L) || !SET(CURLOPT_CUSTOMREQUEST, NULL))
         return false;
     if (f->request.sends == NULL)
         return true;
     f->at = 0;
     f->send.fd = -1;
     f->send.queued = 0;
+    f->send.sent_at = 0;
     return set_method(e, f->request.sends);
 }
 
@@ -124,8 +125,9 @@ void xd_http_send_begin(struct xd_http_fetch *f, int local_port)
 {
     if (f->request.sends == NULL)
         return;
-    f->answer = (struct xd_http_answer){.status = 0};
+    xd_http_answer_reset(&f->answer);
     f->at = 0;
+    f->send.sent_at = f->request.sends->length == 0 ? xd_now() : 0;
     f->send.fd = xd_watched_find_socket(&f->shared->watched, local_port);
 }
 
@@ -142,7 +144,7 @@ static bool is_http2(const struct xd_http_fetch *f)
             version > CURL_HTTP_VERSION_1_1);
 }
 
-/* What recv() would return; -1: nothing has come. */
+/* Returns the result of recv(); -1 if nothing has arrived. */
 static ssize_t peek(const struct xd_http_fetch *f)
 {
     char byte;
@@ -152,10 +154,13 @@ static ssize_t peek(const struct xd_http_fetch *f)
 }
 
 /*
- * To a server that has said no nothing more is sent.  If it has said something,
- * libcurl is to read that first, for if it is a no, and the connection closed behind
- * it, libcurl would find that it cannot send, and look no further.  On a connection
- * of HTTP/2 something comes all the time, and a no closes nothing.
+ * Reads bytes of the body for libcurl, but sends nothing more to a server that
+ * has refused.
+ *
+ * If a response has arrived, libcurl must read it first: if the server refused
+ * and closed the connection, libcurl would fail to send and never read the
+ * response.  This does not apply to HTTP/2, where data arrives all the time and
+ * a refusal does not close the connection.
  */
 static size_t read_body(struct xd_http_fetch *f, char *to, size_t len)
 {
@@ -179,6 +184,8 @@ static size_t read_body(struct xd_http_fetch *f, char *to, size_t len)
         return CURL_READFUNC_PAUSE;
     f->made_progress = true;
     f->at += (uint64_t)n;
+    if (f->at == s->length)
+        f->send.sent_at = xd_now();
     return (size_t)n;
 }
 
@@ -195,7 +202,7 @@ static size_t on_read(char *to, size_t one, size_t n, void *user)
     return len;
 }
 
-/* libcurl begins again. */
+/* Called when libcurl must send the body again. */
 static int on_seek(void *user, curl_off_t offset, int origin)
 {
     struct xd_http_fetch *f = user;
@@ -204,6 +211,7 @@ static int on_seek(void *user, curl_off_t offset, int origin)
         (uint64_t)offset > f->request.sends->length)
         return CURL_SEEKFUNC_FAIL;
     f->at = (uint64_t)offset;
+    f->send.sent_at = 0;
     return CURL_SEEKFUNC_OK;
 }
 
@@ -218,7 +226,21 @@ bool xd_http_send_set_callbacks(struct xd_http_fetch *f)
 }
 #undef SET
 
-/* The kernel takes megabytes at once, which a slow line carries for minutes. */
+bool xd_http_send_awaits_answer(const struct xd_http_fetch *f)
+{
+    return f->request.sends != NULL && f->send.sent_at > 0 &&
+           f->send.queued == 0 && f->connect.phase == XD_HTTP_ASKED &&
+           !is_answered(f);
+}
+
+void xd_http_send_note_end(struct xd_http_fetch *f)
+{
+    if (f->request.sends != NULL && f->send.sent_at > 0)
+        f->outcome.worked = xd_now() - f->send.sent_at + 1;
+}
+
+/* Compares how many bytes the peer has acknowledged, because the kernel accepts
+ * megabytes at once, which take minutes on a slow link. */
 bool xd_http_send_has_moved(struct xd_http_fetch *f)
 {
     const int before = f->send.queued;
@@ -233,7 +255,8 @@ bool xd_http_send_has_moved(struct xd_http_fetch *f)
     return f->send.queued != before;
 }
 
-/* libcurl would send the rest, or wait for room to. */
+/* Ends the request if the server has closed the connection.  libcurl would
+ * continue to send, or wait for room to send. */
 void xd_http_send_look(struct xd_http_fetch *f)
 {
     if (f->request.sends == NULL || f->at == f->request.sends->length ||
@@ -247,7 +270,7 @@ void xd_http_send_look(struct xd_http_fetch *f)
             f->name.s, f->at, f->request.sends->length);
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 void xd_http_send_judge(struct xd_http_fetch *f)
 {
@@ -274,7 +297,8 @@ size_t xd_http_send_deliver(struct xd_http_fetch *f, const char *data,
     return rc < 0 ? CURL_WRITEFUNC_PAUSE : len;
 }
 
-/* libcurl waits as long as the body is paused. */
+/* Resumes the body after a refusal, because libcurl does not process the
+ * response while the body is paused. */
 void xd_http_send_take_line(struct xd_http_fetch *f)
 {
     if (f->paused && is_refused(f))
@@ -286,7 +310,7 @@ bool xd_http_send_settle(struct xd_http_fetch *f)
     if (f->request.sends == NULL || !is_refused(f))
         return false;
     if (!f->is_judged && !f->is_decided)
-        xd_http_fetch_judge(f);
+        xd_http_fetch_judge(f, 0);
     if (!f->is_decided)
         xd_http_fetch_decide(f, XD_VERDICT_OK);
     return true;
@@ -306,7 +330,7 @@ void xd_http_send_conclude(struct xd_http_fetch *f, CURLcode result)
         return;
     }
     if (!f->is_judged)
-        xd_http_fetch_judge(f);
+        xd_http_fetch_judge(f, 0);
     if (!f->is_decided)
         xd_http_fetch_decide(f, XD_VERDICT_OK);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request that sends: its method, its lines of a header, its body, and that
- * its answer is handed over whatever it says.
+ * Requests that send: method, header lines and body.  The handler gets every
+ * response, even a refusal.
  *
- *     prepare() -> apply() -> libcurl asks for the body -> judge() -> deliver()
+ *     prepare() -> apply() -> libcurl reads the body -> judge() -> deliver()
  *
- * libcurl may ask for the body again, where a server wants to see credentials
- * first, or a connection that was open has broken off.  If a server says no before
- * it has read all of the body, that is its answer, and no more is sent to it.
+ * libcurl may read the body again if the server first wants credentials or a
+ * reused connection broke.  If a server refuses before it has read the whole
+ * body, that is its response, and nothing more is sent.
  *
- * Each works on the slot's own request; of one that sends nothing only prepare(),
- * which has lines of its header too, and apply() do anything.
+ * For requests that do not send, only prepare() (for their header lines) and
+ * apply() have an effect.
  */
 #ifndef XD_IO_HTTP_SEND_H
 #define XD_IO_HTTP_SEND_H
@@ -21,59 +21,71 @@
 
 #include <curl/curl.h>
 
+#include "base/time.h"
+
 struct xd_http_fetch;
 
-/* A zeroed one sends nothing. */
+/* A zeroed struct sends nothing. */
 struct xd_http_send {
-    char *text; /* owned: the fields, with a NUL behind each */
+    char *text; /* owned: the fields, each with a NUL */
     struct curl_slist *lines;
     size_t n_lines;
-    int fd;     /* of its connection; or -1 */
-    int queued; /* bytes that the other side has not confirmed, when this was
-                   last looked at */
+    int fd;          /* socket of the connection, or -1 */
+    int queued;      /* bytes not acknowledged by the peer when last checked */
+    xd_usec sent_at; /* when the last byte was passed to libcurl; 0: not yet */
 };
 
-/* Let libcurl ask for bodies; false: no memory. */
+/* Installs the callbacks.  Returns false if out of memory. */
 bool xd_http_send_set_callbacks(struct xd_http_fetch *f);
 
-/* The lines of the next request, as those of struct xd_sending.  Errors: NOMEM. */
+/* Sets the header lines of the next request, as in struct xd_sending.  Errors:
+ * NOMEM. */
 int xd_http_send_prepare(struct xd_http_fetch *f, const char *fields);
 void xd_http_send_fini(struct xd_http_fetch *f);
 
-/* Tell libcurl the method, and that there is a body or none; it is sent from its
- * beginning.  False: no memory. */
+/* Sets the method and the body.  The body is sent from its first byte.  Returns
+ * false if out of memory. */
 bool xd_http_send_apply(struct xd_http_fetch *f);
 
-/* libcurl sends the request, perhaps again, from this port: what was answered does
- * not count. */
+/* Called when libcurl sends the request from this local port.  If it sends the
+ * request again, an earlier response no longer counts. */
 void xd_http_send_begin(struct xd_http_fetch *f, int local_port);
 
-/* The lines of this request, and then those of `rest`. */
+/* Returns the lines of this request followed by `rest`. */
 struct curl_slist *xd_http_send_header(struct xd_http_fetch *f,
                                        struct curl_slist *rest);
 
-/* The answer's header is here, and then bytes of its body; deliver() returns
- * what libcurl's callback does. */
+/* judge() handles the complete header, and deliver() the body.  deliver()
+ * returns the value that libcurl's callback must return. */
 void xd_http_send_judge(struct xd_http_fetch *f);
 size_t xd_http_send_deliver(struct xd_http_fetch *f, const char *data,
                             size_t len);
 
-/* A line of a header has come: the body is not waited for if it says no. */
+/* Handles a header line.  If the server has refused, stops waiting for more of
+ * the body. */
 void xd_http_send_take_line(struct xd_http_fetch *f);
 
-/* Nothing more comes: true if the server has said no, which is its answer,
- * however it ended. */
+/* Call when the transfer has ended.  Returns true if the server refused the
+ * request.  That refusal is then the response, even if the transfer ended with
+ * an error. */
 bool xd_http_send_settle(struct xd_http_fetch *f);
 
-/* Decide the outcome from how libcurl says that it ended, unless no answer
- * came. */
+/* Decides the outcome from libcurl's result, if there was no response. */
 void xd_http_send_conclude(struct xd_http_fetch *f, CURLcode result);
 
-/* Ends it if the server has closed its side before all was sent: no answer comes. */
+/* Ends the request if the server closed the connection before everything was
+ * sent. */
 void xd_http_send_look(struct xd_http_fetch *f);
 
-/* Whether the other side has confirmed bytes, or the system has taken some, since
- * this was last asked. */
+/* Returns whether the server has the whole body and is preparing its
+ * response. */
+bool xd_http_send_awaits_answer(const struct xd_http_fetch *f);
+
+/* Sets outcome.worked to the time for which the server had the whole body. */
+void xd_http_send_note_end(struct xd_http_fetch *f);
+
+/* Returns whether the peer acknowledged data, or the kernel accepted some,
+ * since the last call. */
 bool xd_http_send_has_moved(struct xd_http_fetch *f);
 
 #endif

@@ -11,7 +11,7 @@
     "0123456789"                 \
     "abcdefghijklmnopqrstuvwxyz" \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ" \
-    "!#$%&'*+-.^_`|~" /* RFC 9110, 5.6.2 */
+    "!#$%&'*+-.^_`|~" /* RFC 9110 section 5.6.2 */
 
 bool xd_is_plain_text(const char *s)
 {
@@ -21,7 +21,7 @@ bool xd_is_plain_text(const char *s)
     return true;
 }
 
-/* What the transport says itself. */
+/* Returns whether the transport sets this field itself. */
 static bool is_reserved(const char *name, size_t len)
 {
     static const char *const names[] = {"Accept-Encoding", "Content-Length",

@@ -27,14 +27,15 @@
 #include "os/clock.h"
 #include "os/thread.h"
 
-/* For the look-up of a name and all its addresses together. */
+/* Time limit on one ping: name resolution and connection attempts to all
+ * addresses of the host. */
 #define NAME_TIME (10 * XD_SECOND)
 
-/* Sockets that are kept for the next pings: as many as a download has on their
- * way at a time where most servers refuse. */
+/* Sockets kept for reuse.  Even if most servers refuse, a download has at most
+ * this many pings in progress. */
 #define MAX_SPARE 128
 
-/* No poll lasts longer, so that a wakeup which is lost costs no more. */
+/* Limit on a poll, so that a lost wakeup does little harm. */
 #define MAX_POLL_MS 10000
 
 struct question {
@@ -45,48 +46,50 @@ struct question {
 
 #define N_REACHES (XD_REACH_PUBLIC + 1)
 
-/* For libcurl's callback: how near the server of a handle may be. */
+/* Tells libcurl's callback in which networks the server may be. */
 struct bound {
     const struct xd_pinger *pinger;
     enum xd_reach reach;
 };
 
-/* A ping on its way: by a socket, or else by a handle of libcurl. */
+/* A ping in progress, on a plain socket or a libcurl handle. */
 struct way {
     unsigned number;
     xd_usec began;
     int fd;
-    bool is_ipv4, is_refused; /* what `fd` is, and has come to */
+    /* the socket is IPv4; the connection was refused */
+    bool is_ipv4, is_refused;
     CURL *easy;
 };
 
 struct xd_pinger {
-    /* Constant after new(). */
+    /* constant after xd_pinger_new() */
     CURLM *multi;
     struct xd_http_options options;
     bool has_proxy;
-    bool has_own_way; /* the options say by which interface or family */
+    bool has_own_way; /* the options set an interface or address family */
     struct bound bounds[N_REACHES]; /* one for each reach */
     xd_pings_fn *answered;
     void *user;
     struct xd_thread thread;
 
-    struct xd_mutex lock; /* a leaf */
-    /* Guarded by lock. */
+    struct xd_mutex lock; /* a leaf lock */
+    /* guarded by lock */
     struct question *questions;
     size_t n_questions, capacity;
     bool is_over;
 
-    /* Owned by the thread. */
-    struct question *asked; /* what was taken from `questions` */
+    /* owned by the thread */
+    struct question *asked; /* questions taken from `questions` */
     size_t n_asked, asked_capacity;
     struct way *ways;
-    struct curl_waitfd *fds; /* those of `ways`, for curl_multi_poll() */
-    struct xd_ping *pings;   /* answers that were not reported yet */
+    /* sockets for curl_multi_poll(), in the order of `ways` */
+    struct curl_waitfd *fds;
+    struct xd_ping *pings; /* results not reported yet */
     size_t n_ways, ways_capacity, n_pings, pings_capacity;
-    CURL **idle; /* handles */
+    CURL **idle; /* unused handles */
     size_t n_idle, idle_capacity;
-    int spare[MAX_SPARE]; /* IPv4 sockets that are not connected */
+    int spare[MAX_SPARE]; /* unconnected IPv4 sockets */
     size_t n_spare;
 };
 
@@ -97,7 +100,7 @@ static bool is_set(const char *variable)
     return value != NULL && *value != '\0';
 }
 
-/* Whether a proxy may be used for some URL. */
+/* Returns whether a proxy is configured for any URL. */
 static bool has_proxy(const struct xd_net_options *net)
 {
     static const char *const variables[] = {
@@ -112,7 +115,7 @@ static bool has_proxy(const struct xd_net_options *net)
     return false;
 }
 
-/* There is room for it: make_room(). */
+/* Adds a result.  make_room() has reserved the space for it. */
 static void answer(struct xd_pinger *p, unsigned number,
                    enum xd_ping_result result, xd_usec round_trip, int os_errno)
 {
@@ -128,7 +131,7 @@ static enum xd_ping_result result_of(int os_errno)
                                                               : XD_PING_SILENT;
 }
 
-/* An address in figures, with its port; returns its length, or 0. */
+/* Parses a numeric address with port.  Returns its length, or 0. */
 static socklen_t address_of(const struct xd_url *u,
                             struct sockaddr_storage *out)
 {
@@ -156,7 +159,8 @@ static socklen_t address_of(const struct xd_url *u,
     return sizeof *in6;
 }
 
-/* A child that the host starts at any moment must not inherit it. */
+/* Opens a socket that a child process does not inherit, because the program may
+ * start one at any moment. */
 static int open_socket(int family, int type, int protocol)
 {
 #ifdef SOCK_CLOEXEC
@@ -170,7 +174,7 @@ static int open_socket(int family, int type, int protocol)
 #endif
 }
 
-/* One that does not wait for its connection, or -1. */
+/* Returns a non-blocking socket, or -1. */
 static int open_plain_socket(int family)
 {
 #ifdef SOCK_NONBLOCK
@@ -187,9 +191,9 @@ static int open_plain_socket(int family)
 }
 
 /*
- * The connection of this socket was refused.  Linux undoes that, and the socket
- * serves the next ping, which takes half of the time that a new one does; other
- * systems refuse to.
+ * Keeps a socket for another ping, or closes it.  After a refused connection,
+ * Linux lets a socket be disconnected and used again, which takes half the time
+ * of a new one.  Other systems do not allow it.
  */
 static void spare_or_close(struct xd_pinger *p, int fd)
 {
@@ -239,7 +243,7 @@ static void connect_plainly(struct xd_pinger *p, unsigned number,
     close(fd);
 }
 
-/* `user` points to how near it may be. */
+/* Opens a socket for libcurl.  `user` is the struct bound. */
 static curl_socket_t open_curl_socket(void *user, curlsocktype purpose,
                                       struct curl_sockaddr *address)
 {
@@ -270,7 +274,7 @@ static CURL *new_handle(struct xd_pinger *p)
     return NULL;
 }
 
-/* As http, whatever it is: TLS is none of its business. */
+/* Uses the scheme http for all URLs, because no TLS is wanted. */
 static bool set_server(CURL *e, const struct xd_url *u)
 {
     char url[XD_URL_MAX + 32];
@@ -315,7 +319,7 @@ static void begin(struct xd_pinger *p, const struct question *q)
         answer(p, q->number, XD_PING_UNKNOWN, 0, 0);
 }
 
-/* The last one takes the place of the one that is over. */
+/* Removes a ping.  The last element takes its place. */
 static void remove_way(struct xd_pinger *p, size_t i)
 {
     struct way *w = &p->ways[i];
@@ -331,8 +335,8 @@ static void remove_way(struct xd_pinger *p, size_t i)
     *w = p->ways[--p->n_ways];
 }
 
-/* libcurl tells no round trip, but when the name was known and when it was
- * connected. */
+/* Computes the round trip as the time of connecting minus the time of
+ * resolving, because libcurl does not report it. */
 static xd_usec round_trip_of(CURL *e)
 {
     curl_off_t named = 0, connected = 0;
@@ -392,7 +396,7 @@ static bool try_end_plain(struct xd_pinger *p, struct way *w, short ready)
     return true;
 }
 
-/* What is to be polled, in the order of `ways`; returns how many. */
+/* Lists the sockets to poll, in the order of `ways`.  Returns their number. */
 static unsigned list_sockets(struct xd_pinger *p, int *out_timeout_ms)
 {
     xd_usec now = xd_now(), timeout = MAX_POLL_MS * XD_MS;
@@ -423,7 +427,8 @@ static void wait_for_answers(struct xd_pinger *p)
     if (p->n_pings > 0)
         timeout_ms = 0;
     curl_multi_poll(p->multi, p->fds, n, timeout_ms, NULL);
-    /* Backwards: what is removed is replaced by one that was looked at. */
+    /* Goes backwards, because a removed element is replaced by one that was
+     * already checked. */
     for (size_t i = p->n_ways; i-- > 0;)
         if (p->ways[i].easy == NULL &&
             try_end_plain(p, &p->ways[i], p->fds[--at].revents))
@@ -449,7 +454,6 @@ static void *grown(void *list, size_t *capacity, size_t n, size_t size)
         (list) = longer_;                                            \
     } while (0)
 
-/* So many may be on their way, and be answered at once. */
 static int make_room(struct xd_pinger *p, size_t n)
 {
     size_t ways = p->ways_capacity, fds = ways;
@@ -462,7 +466,7 @@ static int make_room(struct xd_pinger *p, size_t n)
     return 0;
 }
 
-/* What was asked meanwhile; false when it is over. */
+/* Takes the new questions.  Returns false if the thread must end. */
 static bool take_questions(struct xd_pinger *p)
 {
     struct question *list = p->asked;
@@ -490,7 +494,7 @@ static void report_answers(struct xd_pinger *p)
         p->answered(p->user, p->pings, n);
 }
 
-/* There is no memory to ask one more. */
+/* Reports an unknown result, because memory ran out. */
 static void leave_unknown(struct xd_pinger *p, const struct question *q)
 {
     struct xd_ping ping = {.number = q->number, .result = XD_PING_UNKNOWN};
@@ -525,7 +529,8 @@ int xd_pinger_ask(struct xd_pinger *p, unsigned number,
     bool is_first;
 
     xd_mutex_lock(&p->lock);
-    is_first = p->n_questions == 0; /* of those that one wakeup is for */
+    /* one wakeup is enough for several questions */
+    is_first = p->n_questions == 0;
     list = xd_grow(p->questions, p->n_questions, &p->capacity, sizeof *list);
     if (list != NULL) {
         p->questions = list;
@@ -589,14 +594,19 @@ free_pinger:
     return rc;
 }
 
-void xd_pinger_free(struct xd_pinger *p)
+void xd_pinger_stop(struct xd_pinger *p)
 {
-    if (p == NULL)
-        return;
     xd_mutex_lock(&p->lock);
     p->is_over = true;
     xd_mutex_unlock(&p->lock);
     curl_multi_wakeup(p->multi);
+}
+
+void xd_pinger_free(struct xd_pinger *p)
+{
+    if (p == NULL)
+        return;
+    xd_pinger_stop(p);
     xd_thread_join(&p->thread);
     while (p->n_ways > 0)
         remove_way(p, p->n_ways - 1);

@@ -11,23 +11,25 @@
 #include "base/error.h"
 #include "os/thread.h"
 
-/* Between two looks; and so many of them in a row with nothing new are too
- * many.  Looks are counted, not seconds, so that a process which was stopped
- * blames no depot.  Libcurl's own blocking steps, in FTP, take a second, and on
- * a machine with too much to do a thread may not run for two. */
+/* Interval between checks, and the number of checks in a row without a change
+ * after which the sockets are shut down.  Checks are counted instead of
+ * seconds, so that a stopped process blames no depot.  libcurl blocks for a
+ * second in FTP, and on an overloaded machine a thread may not run for two. */
 #define LOOK_EVERY (250 * XD_MS)
 #define MOST_LOOKS 12
 
-/* The same once the transports are about to be freed. */
+/* The same values shortly before the transports are freed. */
 #define SHORT_LOOK_EVERY (50 * XD_MS)
 #define SHORT_MOST_LOOKS 5
 
 struct xd_watchdog {
     struct xd_mutex lock;
     struct xd_cond
-        changed; /* the thread: something to watch, a shorter wait, the end */
+        /* wakes the thread after a new transport, a shorter patience, or the
+         * end */
+        changed;
 
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct xd_watched *first;
     bool waits_less, is_over, has_thread;
     struct xd_thread thread;
@@ -112,7 +114,7 @@ void xd_watchdog_shorten_wait(struct xd_watchdog *d)
     xd_mutex_unlock(&d->lock);
 }
 
-/* Of one that no watchdog watches there is nothing to lock. */
+/* Without a watchdog there is nothing to lock. */
 static void lock(struct xd_watched *w)
 {
     if (w->by)
@@ -131,7 +133,7 @@ static int join(struct xd_watchdog *d, struct xd_watched *w)
 
     xd_mutex_lock(&d->lock);
     if (!d->has_thread)
-        rc = xd_thread_start(&d->thread, watchdog_main, d);
+        rc = xd_thread_start_background(&d->thread, watchdog_main, d);
     if (rc == 0) {
         d->has_thread = true;
         w->by = d;
@@ -185,7 +187,8 @@ void xd_watched_add_socket(struct xd_watched *w, int fd)
     unlock(w);
 }
 
-/* Not known any more before it is closed: its number may be another's then. */
+/* Removes the descriptor from the list before closing it, because its number
+ * may be reused at once. */
 void xd_watched_close_socket(struct xd_watched *w, int fd)
 {
     size_t i = 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * IBP: one request for each slot, and the connections that none of them uses.
+ * IBP transport: a request for each slot, and idle connections.
  *
- *     start() --> a kept connection, or a new one --> ibp_request.c
- *                       ^                                  |
- *                       +------------ if it is clean ------+
+ *     start() --> an idle connection, or a new one --> ibp_request.c
+ *                       ^                                   |
+ *                       +------------- if reusable ---------+
  *
- * libcurl's multi handle makes the connections and waits for all sockets, and
- * its wakeup ends the wait.
+ * libcurl's multi handle makes the connections and waits for all sockets.
  */
 #include <poll.h>
 #include <string.h>
@@ -25,10 +24,10 @@
 #include "io/window.h"
 #include "os/clock.h"
 
-/* For so long an idle connection is good: libcurl's own. */
+/* Maximum idle time of a connection, libcurl's default. */
 #define KEEP_IDLE (118 * XD_SECOND)
 
-/* A connection that no request uses. */
+/* An idle connection. */
 struct idle {
     int fd; /* < 0: none */
     char *peer;
@@ -37,15 +36,15 @@ struct idle {
 
 struct ibp {
     struct xd_curl_transport base;
-    /* Constant after new(). */
+    /* constant after xd_ibp_new() */
     unsigned n_slots;
 
-    /* The owner's. */
+    /* Used only by the owner's thread. */
     uint64_t limit_rate;
     struct xd_ibp_request *requests; /* one for each slot */
-    struct xd_ibp_connect *connects; /* likewise */
-    struct curl_waitfd *waits;       /* likewise */
-    struct idle *idle;               /* so many at most */
+    struct xd_ibp_connect *connects; /* one for each slot */
+    struct curl_waitfd *waits;       /* one for each slot */
+    struct idle *idle; /* idle connections, at most one for each slot */
     struct xd_http_addresses addresses;
     bool has_doubts; /* a depot was silent: the next request probes first */
 };
@@ -61,7 +60,7 @@ static void close_idle(struct idle *i)
     *i = (struct idle){.fd = -1};
 }
 
-/* Keep a connection, in place of the one that was idle for longest.  Takes
+/* Keeps a connection, replacing the one idle for longest.  Ownership: takes
  * *peer. */
 static void keep(struct ibp *b, int fd, char **peer)
 {
@@ -78,7 +77,8 @@ static void keep(struct ibp *b, int fd, char **peer)
     *peer = NULL;
 }
 
-/* A kept connection to `peer`, or -1: not one from before an outage. */
+/* Returns an idle connection to `peer` that was made after the last outage, or
+ * -1. */
 static int reuse(struct ibp *b, const char *peer)
 {
     xd_usec now = xd_now();
@@ -184,7 +184,7 @@ static void finish(struct ibp *b, struct xd_ibp_request *q)
     b->base.handler->end(b->base.handler->user, q->slot, &q->outcome);
 }
 
-/* Move what a slot carries; true if it has ended. */
+/* Advances a slot's request.  Returns true if it has ended. */
 static bool move(struct ibp *b, struct xd_ibp_request *q)
 {
     if (q->fd >= 0)
@@ -200,7 +200,8 @@ static bool move(struct ibp *b, struct xd_ibp_request *q)
     return true;
 }
 
-/* Move those that need not wait for a socket; true if anything happened. */
+/* Advances requests that need not wait for a socket.  Returns true if anything
+ * happened. */
 static bool move_decided(struct ibp *b)
 {
     bool happened = false;
@@ -270,7 +271,7 @@ static void wait_for_sockets(struct ibp *b, xd_usec timeout)
                                  until_silence(b));
 }
 
-/* What libcurl has made of connections. */
+/* Handles the connections that libcurl has finished. */
 static void collect(struct ibp *b)
 {
     const CURLMsg *m;
@@ -300,8 +301,8 @@ static void collect(struct ibp *b)
     }
 }
 
-/* One that said something in this turn was not silent, whatever the clock says,
- * for it was read before. */
+/* Ends requests that were silent for too long.  A request with progress in this
+ * round is not silent, whatever the clock says. */
 static void sweep(struct ibp *b)
 {
     for (unsigned i = 0; i < b->n_slots; i++) {
@@ -342,7 +343,7 @@ static void ibp_poll(struct xd_transport *t, xd_usec timeout)
     sweep(b);
 }
 
-/* ---- the rest ---- */
+/* ---- other operations ---- */
 
 static void ibp_limit(struct xd_transport *t, uint64_t bytes_per_s)
 {

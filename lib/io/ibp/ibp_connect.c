@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "io/window.h"
 
-/* Seconds for which an answer of a name server holds: as for HTTP. */
+/* Seconds to cache resolved names, as for HTTP. */
 #define KEEP_NAMES 60L
 
 static curl_socket_t open_socket(void *user, curlsocktype purpose,
@@ -44,8 +44,8 @@ static int on_names(void *state, void *reserved, void *user)
     return 0;
 }
 
-/* The environment's proxy for HTTP is not for IBP, but that for everything
- * is. */
+/* Returns the proxy to use, or NULL.  http_proxy does not apply to IBP, but
+ * all_proxy does. */
 static const char *choose_proxy(const struct xd_net_options *net)
 {
     const char *proxy = net->proxy;
@@ -114,7 +114,8 @@ static bool add(struct xd_ibp_connect *c)
     return c->is_active;
 }
 
-/* To libcurl it is a web server, with which it never speaks. */
+/* Gives libcurl the URL of an HTTP server, but libcurl never sends a
+ * request. */
 bool xd_ibp_connect_begin(struct xd_ibp_connect *c, const char *peer)
 {
     struct xd_text url = {.s = NULL};
@@ -134,7 +135,7 @@ void xd_ibp_connect_end(struct xd_ibp_connect *c)
     c->is_active = false;
 }
 
-/* A descriptor of our own: libcurl closes its own whenever it likes. */
+/* Duplicates the descriptor, because libcurl may close its own at any time. */
 int xd_ibp_connect_take(struct xd_ibp_connect *c)
 {
     curl_socket_t theirs = CURL_SOCKET_BAD;
@@ -175,8 +176,8 @@ bool xd_ibp_connect_give_up(struct xd_ibp_connect *c)
 void xd_ibp_connect_explain(const struct xd_ibp_connect *c, CURLcode result,
                             const char *name, struct xd_outcome *out)
 {
-    /* libcurl quotes what it does not understand, a proxy's URL for one: that
-     * may have a password. */
+    /* libcurl quotes input it does not understand, such as a proxy URL, which
+     * may contain a password. */
     bool has_reason = c->reason[0] != '\0' && strchr(c->reason, '@') == NULL;
     const char *reason = has_reason ? c->reason : curl_easy_strerror(result);
     long os_errno = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A connection to an IBP depot.  libcurl looks up the name, tries the addresses
- * and goes through a proxy; the socket is ours from then on.
+ * Connects to an IBP depot.  libcurl resolves the name, tries the addresses and
+ * handles proxies; then we take the socket.
  *
  *     begin() -> libcurl's multi handle -> take() the socket, or fail()
  *
@@ -21,45 +21,47 @@ struct xd_ibp_connect {
     CURLM *multi;
     struct xd_http_connect steps;
     uint64_t limit_rate;
-    bool goes_through_tls; /* the proxy wants TLS, which a bare socket has not:
-                              nothing may be sent */
-    bool is_active;        /* the handle is in the multi handle */
-    bool has_moved;        /* a step was taken since this was cleared */
-    bool lacks_descriptor; /* there was none for a socket */
+    /* the proxy uses TLS, which the bare socket bypasses: send nothing */
+    bool goes_through_tls;
+    bool is_active;        /* the easy handle was added to the multi handle */
+    bool has_moved;        /* there was progress since this was cleared */
+    bool lacks_descriptor; /* no descriptor was free for a socket */
     char reason[CURL_ERROR_SIZE];
 };
 
-/* `user` is what CURLINFO_PRIVATE says of the handle; `addresses`, `options`
- * and `multi` outlive it.  Errors: NOMEM, and then fini() has nothing to do. */
+/* Prepares connections with one handle.  `user` becomes the handle's
+ * CURLINFO_PRIVATE.  `addresses`, `options` and `multi` must outlive it.
+ * Errors: NOMEM; then do not call fini(). */
 int xd_ibp_connect_init(struct xd_ibp_connect *c, void *user, CURLM *multi,
                         struct xd_http_addresses *addresses,
                         const struct xd_http_options *options,
                         struct xd_error *err);
 void xd_ibp_connect_fini(struct xd_ibp_connect *c);
 
-/* Connect to `peer`, "HOST:PORT" with an IPv6 address in brackets.  False when
- * out of memory. */
+/* Connects to `peer`, "HOST:PORT" with brackets around an IPv6 address.
+ * Returns false if out of memory. */
 bool xd_ibp_connect_begin(struct xd_ibp_connect *c, const char *peer);
 
-/* libcurl is done with it: the socket, non-blocking and the caller's; or -1,
- * when there is no descriptor for it. */
+/* Call when libcurl is done.  Returns the non-blocking socket, which the caller
+ * owns; -1 if no descriptor is free. */
 int xd_ibp_connect_take(struct xd_ibp_connect *c);
 
-/* End what is in progress; else does nothing. */
+/* Ends an attempt in progress, if there is one. */
 void xd_ibp_connect_end(struct xd_ibp_connect *c);
 
-/* Begin again with other addresses; false if there are none: a failure is
- * final. */
+/* Tries again with other addresses.  Returns false if there are none: the
+ * failure is final. */
 bool xd_ibp_connect_again(struct xd_ibp_connect *c);
 
-/* How long it may take from the last step on. */
+/* Returns the time limit since the last step. */
 xd_usec xd_ibp_connect_patience(const struct xd_ibp_connect *c,
                                 xd_usec silence);
 
-/* Nothing came of the last step for so long: true if it has begun again. */
+/* Call when the time limit has passed.  Returns true if it has restarted the
+ * connection attempt. */
 bool xd_ibp_connect_give_up(struct xd_ibp_connect *c);
 
-/* What became of it, by libcurl's words. */
+/* Fills in the outcome from libcurl's result. */
 void xd_ibp_connect_explain(const struct xd_ibp_connect *c, CURLcode result,
                             const char *name, struct xd_outcome *out);
 

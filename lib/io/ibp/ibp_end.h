@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a request at an IBP depot ends: its verdict, and the sentence for people.
+ * Decides how an IBP request ends: verdict and message.
  *
  * Threads: that of the transport.
  */
@@ -11,20 +11,22 @@
 
 void xd_ibp_end_decide(struct xd_ibp_request *q, enum xd_verdict verdict);
 
-/* Whether the connection, which was kept, may be to blame: it was closed long
- * ago, or what another request was sent too much comes now. */
+/* Returns whether the failure may be due to a reused connection: it was closed
+ * meanwhile, or surplus data of an earlier request arrived. */
 bool xd_ibp_end_is_stale(const struct xd_ibp_request *q);
 
-/* What came is no reply; or says an error; or the connection broke (os_errno 0:
- * the depot closed it).  A stale connection is made anew instead. */
+/* Handle an invalid reply, an error code, and a broken connection (os_errno 0:
+ * closed by the depot).  If the failure may be due to a reused connection, they
+ * ask for a new connection instead. */
 void xd_ibp_end_garbage(struct xd_ibp_request *q);
 void xd_ibp_end_by_code(struct xd_ibp_request *q, int64_t code);
 void xd_ibp_end_connection(struct xd_ibp_request *q, int os_errno);
 
-/* The handler's answer `rc` refuses the rest. */
+/* Ends the request, because the handler has refused the rest with `rc`. */
 void xd_ibp_end_refused(struct xd_ibp_request *q, int rc);
 
-/* These do nothing once it is decided. */
+/* End a request: after stop(), after a silence, or without memory.  They do
+ * nothing if the outcome is decided already. */
 void xd_ibp_end_stop(struct xd_ibp_request *q);
 void xd_ibp_end_silent(struct xd_ibp_request *q, xd_usec silence);
 void xd_ibp_end_nomem(struct xd_ibp_request *q);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of the exNode function `checksum`.
+ * Frames of the exNode function `checksum`.
  *
  *     data    |0 ...... data_bytes| ...............|....|
  *     stored  |MD5|.|......data...|MD5|.|...data...|MD5|.|..|
  *
- * A frame is 32 hexadecimal digits of the MD5 of its data, one more byte that
- * says nothing, and the data.  The last frame may be shorter than the others.
+ * A frame consists of the MD5 of its data in 32 hexadecimal digits, one unused
+ * byte, and the data.  The last frame may be shorter.
  */
 #ifndef XD_IO_IBP_FRAMES_H
 #define XD_IO_IBP_FRAMES_H
@@ -20,14 +20,14 @@
 #include "io/hash.h"
 
 struct xd_ibp_frame {
-    struct xd_range stored; /* where it lies in the object */
-    struct xd_range data;   /* the bytes of data that it holds */
+    struct xd_range stored; /* its position in the object */
+    struct xd_range data;   /* the data bytes it contains */
 };
 
-/* The frame with byte `at` of the data, which they hold. */
+/* Returns the frame that contains data byte `at`, which must exist. */
 struct xd_ibp_frame xd_ibp_frames_at(const struct xd_framing *f, uint64_t at);
 
-/* Whether the data of a frame is that of its checksum. */
+/* Returns whether the frame's data matches its MD5. */
 bool xd_ibp_frame_is_right(struct xd_hasher *md5, const void *frame,
                            size_t len);
 

@@ -15,11 +15,11 @@
 #include "io/ibp/ibp_send.h"
 #include "io/window.h"
 
-/* Seconds that a depot may take for a request: what LoRS gives it.  0 would be
- * no bound; our own silence ends a wait much earlier. */
+/* Time limit in seconds that is sent to the depot, as LoRS does.  0 would mean
+ * none.  Our silence limit is shorter. */
 #define DEPOT_TIMEOUT 600
 
-/* So many times one move() receives: other requests have their turn. */
+/* Number of receives in one move(), so that other requests get their turn. */
 #define MOST_RECEIVES 16
 
 void xd_ibp_request_init(struct xd_ibp_request *q, unsigned slot,
@@ -47,7 +47,7 @@ static const struct xd_framing *framing(const struct xd_ibp_request *q)
 
 /* ---- the request ---- */
 
-/* Where the wanted data lies in the object. */
+/* Computes where the wanted data is in the object. */
 static void locate(struct xd_ibp_request *q)
 {
     const struct xd_framing *f = framing(q);
@@ -60,7 +60,7 @@ static void locate(struct xd_ibp_request *q)
     q->stop = xd_ibp_frames_at(f, q->end - 1).stored.end;
 }
 
-/* Which data is wanted, as far as that is known without the depot. */
+/* Computes the wanted range without asking the depot. */
 static void bound(struct xd_ibp_request *q)
 {
     const struct xd_request *r = &q->asked;
@@ -92,7 +92,8 @@ static int set_peer(struct xd_ibp_request *q)
     return peer.failed ? XD_E_NOMEM : 0;
 }
 
-/* Which capability may be asked: for bytes that to read alone. */
+/* Splits the capability.  Reading bytes requires a read capability; PROBE
+ * accepts any. */
 static bool split(struct xd_ibp_request *q)
 {
     return xd_ibp_split_right(q->url, q->asked.asks_state ? "" : "READ",
@@ -123,7 +124,7 @@ static int prepare(struct xd_ibp_request *q, const struct xd_request *r)
     return set_peer(q);
 }
 
-/* Room for a frame, or for what is received at a time. */
+/* Allocates room for a frame, or for one receive step. */
 static int prepare_buffer(struct xd_ibp_request *q)
 {
     const struct xd_framing *f = framing(q);
@@ -209,7 +210,7 @@ static void report_head(struct xd_ibp_request *q,
         xd_ibp_end_refused(q, rc);
 }
 
-/* Ask for what is still wanted, if anything is. */
+/* Requests what is still missing, if anything. */
 static void ask_on(struct xd_ibp_request *q)
 {
     if (q->next < q->stop || (q->wants_probe && !q->has_probed)) {
@@ -252,7 +253,7 @@ int xd_ibp_request_detach(struct xd_ibp_request *q)
 
 /* ---- replies ---- */
 
-/* The object has so many bytes: no more can be had. */
+/* Handles the number of bytes in the object. */
 static void learn_size(struct xd_ibp_request *q, uint64_t written)
 {
     const struct xd_request *r = &q->asked;
@@ -268,7 +269,7 @@ static void learn_size(struct xd_ibp_request *q, uint64_t written)
     q->object_size = written;
     if ((r->object_size != XD_SIZE_UNKNOWN && r->object_size != written) ||
         (r->offset >= written && !is_all) ||
-        q->next > written /* it has delivered more */) {
+        q->next > written /* the handler already got more bytes */) {
         q->is_decided = true;
         xd_request_is_different(r, q->name.s, written, &q->outcome);
         return;
@@ -277,7 +278,7 @@ static void learn_size(struct xd_ibp_request *q, uint64_t written)
         q->end = q->stop = written;
 }
 
-/* The state is all that was asked for. */
+/* Handles the reply to a request that asks only for the state. */
 static void take_state(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
 {
     struct xd_ibp_probe probe;
@@ -311,7 +312,7 @@ static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
         if (!q->is_decided)
             ask_on(q);
     } else if (q->end != XD_TO_END) {
-        /* Some depots answer PROBE only for a manage capability, and close the
+        /* Some depots answer PROBE only with a manage capability, and close the
          * connection after every error. */
         q->must_reconnect = true;
     } else if (r->code < 0) {
@@ -321,7 +322,7 @@ static void take_probe(struct xd_ibp_request *q, const struct xd_ibp_reply *r)
     }
 }
 
-/* Nothing came: there may be nothing more, which a probe tells. */
+/* Handles an empty reply.  Probes to find out whether more bytes exist. */
 static void doubt(struct xd_ibp_request *q, int64_t code)
 {
     if (q->has_probed) {
@@ -390,7 +391,8 @@ static void take_line(struct xd_ibp_request *q, unsigned char *line, size_t len,
         take_load(q, &reply);
 }
 
-/* What came behind the reply, and is in its place now, is the body's. */
+/* Handles the bytes that followed the reply.  They were moved to the place of
+ * the reply. */
 static void take_rest(struct xd_ibp_request *q, size_t rest)
 {
     q->has_surplus = rest > q->to_come;
@@ -402,8 +404,9 @@ static void take_rest(struct xd_ibp_request *q, size_t rest)
 }
 
 /*
- * A reply is in the buffer, behind what is there of a frame, if its line feed
- * is; what follows it is the body, or of STORE another reply.
+ * Handles a reply once its line feed has arrived.  In the buffer, the reply
+ * follows the bytes of an incomplete frame.  The body follows the reply, or
+ * another reply for STORE.
  */
 static void take_reply(struct xd_ibp_request *q)
 {
@@ -432,7 +435,8 @@ static void take_reply(struct xd_ibp_request *q)
 
 /* ---- bytes ---- */
 
-/* Give the handler `n` bytes of the data; false if it did not take them. */
+/* Passes `n` data bytes to the handler.  Returns false if it did not take
+ * them. */
 static bool hand_over(struct xd_ibp_request *q, const unsigned char *bytes,
                       size_t n)
 {
@@ -450,7 +454,7 @@ static bool hand_over(struct xd_ibp_request *q, const unsigned char *bytes,
     return true;
 }
 
-/* The wanted part of a frame, once all of it is there; true if anything was
+/* Passes on the wanted part of a complete frame.  Returns true if anything was
  * done. */
 static bool hand_over_frame(struct xd_ibp_request *q)
 {
@@ -479,7 +483,7 @@ static bool hand_over_frame(struct xd_ibp_request *q)
     return true;
 }
 
-/* What the buffer holds; true if anything was done. */
+/* Passes on the buffer's contents.  Returns true if anything was done. */
 static bool hand_over_buffer(struct xd_ibp_request *q)
 {
     if (q->step != XD_IBP_BODY || q->filled == 0)
@@ -502,7 +506,7 @@ static size_t room(const struct xd_ibp_request *q)
     return n;
 }
 
-/* True if something came, or it is decided. */
+/* Returns true if data arrived or the outcome was decided. */
 static bool receive(struct xd_ibp_request *q)
 {
     ssize_t n = recv(q->fd, q->buffer + q->filled, room(q), 0);
@@ -524,7 +528,7 @@ static bool receive(struct xd_ibp_request *q)
     return true;
 }
 
-/* True if all is sent. */
+/* Returns true when everything was sent. */
 static bool send_out(struct xd_ibp_request *q)
 {
     while (q->n_sent < q->out.len) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One request at an IBP depot, on a socket that is connected.
+ * A request to an IBP depot on a connected socket.
  *
  *     begin() -> use(socket) -> move() ... move() -> is_decided
  *
  *     PROBES --> LOADS --> BODY --> decided
  *                  ^          |
- *                  +----------+ the depot has sent less than it was asked for
+ *                  +----------+ the depot sent less than requested
  *
- * A request that sends is one command (ibp_send.h):
+ * A request that sends is a single command (ibp_send.h):
  *
- *     COMMAND --> decided        STORE: COMMAND --> STORES --> COUNTS --> decided
- *        |
- *        +-- LOAD --> BODY --> decided
+ *    COMMAND --> decided       STORE: COMMAND --> STORES --> COUNTS --> decided
+ *       |
+ *       +-- LOAD --> BODY --> decided
  *
- * What is written can be less than what the manifest says, and some depots wait
- * for bytes that are not there: after a short answer the depot is asked how
- * many there are (PROBE), and no more are asked for.
+ * An allocation may contain less than the manifest says, and some depots wait
+ * for bytes that are missing.  So after a short reply the depot is asked how
+ * many bytes exist (PROBE), and no more are requested.
  *
  * Threads: that of the transport.
  */
@@ -31,53 +31,57 @@
 enum xd_ibp_step {
     XD_IBP_CONNECTS,
     XD_IBP_PROBES,  /* waits for the reply to PROBE */
-    XD_IBP_LOADS,   /* waits for that to LOAD */
+    XD_IBP_LOADS,   /* waits for the reply to LOAD */
     XD_IBP_BODY,    /* receives bytes */
     XD_IBP_COMMAND, /* waits for the reply to a command */
     XD_IBP_STORES,  /* sends the body of STORE */
-    XD_IBP_COUNTS   /* waits for how much of it is written */
+    XD_IBP_COUNTS   /* waits for the number of bytes stored */
 };
 
 struct xd_ibp_request {
-    /* Constant after init(). */
+    /* constant after init() */
     const struct xd_transport_handler *handler;
     unsigned slot;
 
     /* The request. */
-    struct xd_request asked; /* but for its strings */
-    struct xd_url *url;      /* owned */
+    struct xd_request asked; /* the request without its strings */
+    struct xd_url *url;      /* URL of the request; owned */
     char *peer;              /* owned: "HOST:PORT" */
     struct xd_url_name name;
     struct xd_ibp_capability capability; /* points into url */
-    struct xd_hasher *md5;               /* for frames */
-    uint64_t at, end;     /* the next byte of data, and where it ends */
-    uint64_t next, stop;  /* the same of the object's bytes: to be received */
-    uint64_t object_size; /* as the depot says, or XD_SIZE_UNKNOWN */
+    struct xd_hasher *md5;               /* computes the MD5 of frames */
+    /* next data byte to deliver, and end of the data to deliver */
+    uint64_t at, end;
+    /* next object byte to receive, and end of the bytes to receive */
+    uint64_t next, stop;
+    uint64_t object_size; /* size that the depot states, or XD_SIZE_UNKNOWN */
     bool wants_probe, has_probed, has_reported_head;
     const struct xd_ibp_command
-        *command; /* of a request that sends: then `at` is
-                                             how much of its body is sent */
+        /* command of a request that sends; `at` is then the number of body
+         * bytes sent */
+        *command;
 
     /* The connection. */
     int fd; /* < 0: none */
     enum xd_ibp_step step;
-    bool is_reused;      /* it has served another request */
-    bool must_reconnect; /* it is of no use: go on over a new one */
-    bool is_clean;       /* it can serve another one */
-    bool made_progress;  /* something came since this was cleared */
+    bool is_reused;      /* the connection has served an earlier request */
+    bool must_reconnect; /* the connection is unusable: continue on a new one */
+    bool is_clean;       /* the connection can serve another request */
+    bool made_progress;  /* there was progress since this was cleared */
     struct xd_text out;
     size_t n_sent;
-    uint64_t to_come; /* bytes of the body that were not received yet */
+    uint64_t to_come; /* bytes of the body still to be received */
     unsigned char *buffer;
     size_t capacity, filled;
-    size_t n_kept;       /* of a frame, before the reply that comes behind it */
-    bool has_surplus;    /* more came than the depot said */
-    size_t step_bytes;   /* so many are received at a time */
-    bool is_checked;     /* the frame in the buffer is right */
-    bool has_go_ahead;   /* the depot takes the body */
-    unsigned char *body; /* what of it is to be sent next */
+    /* bytes of an incomplete frame, in front of the next reply */
+    size_t n_kept;
+    bool has_surplus;    /* the depot sent more than it announced */
+    size_t step_bytes;   /* bytes to receive at a time */
+    bool is_checked;     /* the frame in the buffer was verified */
+    bool has_go_ahead;   /* the depot is ready for the body */
+    unsigned char *body; /* bytes of the body to send next */
     size_t body_len, body_sent;
-    int unsent; /* bytes that the kernel had not sent when it was last asked */
+    int unsent; /* unsent bytes in the kernel when last checked */
 
     bool is_busy, is_paused, is_decided;
     xd_usec last_byte_at;
@@ -88,20 +92,21 @@ void xd_ibp_request_init(struct xd_ibp_request *q, unsigned slot,
                          const struct xd_transport_handler *handler);
 void xd_ibp_request_fini(struct xd_ibp_request *q);
 
-/* What cannot be asked for is decided at once.  Errors: NOMEM. */
+/* Starts a request.  An invalid request is decided at once.  Errors: NOMEM. */
 int xd_ibp_request_begin(struct xd_ibp_request *q, const struct xd_request *r,
                          struct xd_error *err);
 
-/* Go on with this socket, which is the request's until detach(). */
+/* Continues on this socket, which belongs to the request until detach(). */
 void xd_ibp_request_use(struct xd_ibp_request *q, int fd, bool is_reused);
 
-/* The socket, if another request can use it; else it is closed, and -1. */
+/* Returns the socket if another request can use it; else closes it and returns
+ * -1. */
 int xd_ibp_request_detach(struct xd_ibp_request *q);
 
-/* Send and receive what can be without waiting. */
+/* Sends and receives without blocking. */
 void xd_ibp_request_move(struct xd_ibp_request *q);
 
-/* What it waits for: POLLIN, POLLOUT or both. */
+/* Returns what to wait for: POLLIN, POLLOUT or both. */
 short xd_ibp_request_events(const struct xd_ibp_request *q);
 
 #endif

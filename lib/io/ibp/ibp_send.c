@@ -11,13 +11,13 @@
 #include "io/ibp/ibp_end.h"
 #include "io/window.h"
 
-/* Seconds that a depot may take for a command: what LoRS gives it; and for STORE,
- * in which some depots count the time that its body takes: a day.  Our own silence
- * ends a wait much earlier. */
+/* Time limits in seconds that are sent to the depot.  LoRS uses the first one.
+ * Some depots count the transfer time of STORE as well, so its limit is a day.
+ * Our silence limit is shorter. */
 #define COMMAND_TIMEOUT 600
 #define STORE_TIMEOUT 86400
 
-/* Bytes of the body that are read at a time. */
+/* Bytes of the body read at a time. */
 #define BODY_STEP ((size_t)64 << 10)
 
 static const struct xd_sending *sending(const struct xd_ibp_request *q)
@@ -30,7 +30,7 @@ static bool is(const struct xd_ibp_request *q, const char *method)
     return strcmp(q->command->method, method) == 0;
 }
 
-/* ---- what is asked for ---- */
+/* ---- commands ---- */
 
 int xd_ibp_send_begin(struct xd_ibp_request *q)
 {
@@ -75,7 +75,7 @@ void xd_ibp_send_ask(struct xd_ibp_request *q)
 
 /* ---- replies ---- */
 
-/* The numbers of LOAD, "OFFSET LENGTH". */
+/* Parses the fields of LOAD, "OFFSET LENGTH". */
 static struct xd_range loaded_range(const struct xd_ibp_request *q)
 {
     struct xd_ibp_reply r = {.code = XD_IBP_OK};
@@ -109,7 +109,7 @@ static void report(struct xd_ibp_request *q, int64_t code, const char *words)
         xd_ibp_end_refused(q, rc);
 }
 
-/* How many bytes the reply to LOAD promises; false if they are not those of the
+/* Parses the length in the reply to LOAD.  Returns false if it exceeds the
  * request. */
 static bool take_length(struct xd_ibp_request *q, const char *words)
 {
@@ -124,7 +124,7 @@ static bool take_length(struct xd_ibp_request *q, const char *words)
     return true;
 }
 
-/* The depot's last word. */
+/* Passes on the final reply. */
 static void finish(struct xd_ibp_request *q, int64_t code, const char *words,
                    bool is_clean)
 {
@@ -170,7 +170,7 @@ void xd_ibp_send_take(struct xd_ibp_request *q, char *line, size_t len,
 
 /* ---- the body ---- */
 
-/* Have something in the body's buffer. */
+/* Fills the body's buffer. */
 static bool fill(struct xd_ibp_request *q)
 {
     const struct xd_sending *s = sending(q);
@@ -208,7 +208,7 @@ bool xd_ibp_send_body(struct xd_ibp_request *q)
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return false;
     if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) {
-        q->step = XD_IBP_COUNTS; /* what it answered may still be read */
+        q->step = XD_IBP_COUNTS; /* the depot's reply may still be readable */
         return true;
     }
     if (n < 0) {

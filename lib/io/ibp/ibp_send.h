@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A request that sends (struct xd_sending): one command of IBP and its reply.
+ * Requests that send (struct xd_sending): an IBP command and its reply.
  *
  *     begin() -> ask() -> take() the reply
- *                            |  STORE's go-ahead
+ *                            |  STORE is accepted
  *                            +-> move() ... move() -> take() the count
  *
- * Whatever the depot replies is handed over, errors too.  A reply to STORE that
- * comes before all is sent is its last.
+ * Every reply is passed on, including errors.  A reply to STORE before
+ * everything was sent is the final one.
  *
  * Threads: that of the transport.
  */
@@ -16,20 +16,20 @@
 
 #include "io/ibp/ibp_request.h"
 
-/* What cannot be asked for is decided at once.  Errors: NOMEM. */
+/* Starts a request.  An invalid request is decided at once.  Errors: NOMEM. */
 int xd_ibp_send_begin(struct xd_ibp_request *q);
 
-/* Write the command, to a socket that has asked for nothing else. */
+/* Writes the command to an idle socket. */
 void xd_ibp_send_ask(struct xd_ibp_request *q);
 
-/* A reply, without its line feed; `rest` bytes came behind it. */
+/* Handles a reply without its line feed; `rest` more bytes followed it. */
 void xd_ibp_send_take(struct xd_ibp_request *q, char *line, size_t len,
                       size_t rest);
 
-/* Send more of the body; true if something was done. */
+/* Sends more of the body.  Returns true if anything was done. */
 bool xd_ibp_send_body(struct xd_ibp_request *q);
 
-/* What was sent may still be on its way: that it goes is progress. */
+/* Notes progress if the kernel is still sending data. */
 void xd_ibp_send_watch(struct xd_ibp_request *q);
 
 #endif

@@ -8,13 +8,13 @@
 #include "base/check.h"
 #include "base/number.h"
 
-/* The version that every depot speaks. */
+/* The version that every depot supports. */
 #define VERSION 0
 
 enum command { ALLOCATE = 1, STORE = 2, STATUS = 4, LOAD = 8, MANAGE = 9 };
-enum { PROBE = 40 }; /* of MANAGE */
+enum { PROBE = 40 }; /* subcommand of MANAGE */
 
-/* Of STATUS, its password is the one that every depot is made with. */
+/* "ibp" is the default password of depots for STATUS. */
 static const struct xd_ibp_command commands[] = {
     {"ALLOCATE", ALLOCATE, NULL, 4, NULL},
     {"STORE", STORE, NULL, 0, "WRITE"},
@@ -89,7 +89,7 @@ bool xd_ibp_is_depot(const struct xd_url *u)
            !xd_url_has_login(u) && (path[0] == '\0' || strcmp(path, "/") == 0);
 }
 
-/* The word that begins at *s, up to the next '/'; it may not be empty. */
+/* Reads a non-empty word up to the next '/'. */
 static const char *take_word(const char **s, int *out_len)
 {
     const char *word = *s;
@@ -100,7 +100,7 @@ static const char *take_word(const char **s, int *out_len)
     return len > 0 && len <= XD_URL_MAX ? word : NULL;
 }
 
-/* The keys, and what stands behind them: "/READ" for example. */
+/* Parses the keys and the rest, such as "/READ". */
 static bool split(const struct xd_url *u, struct xd_ibp_capability *out,
                   const char **out_right)
 {
@@ -190,8 +190,8 @@ void xd_ibp_write_command(struct xd_text *to,
     xd_text_addf(to, "%u \n", timeout_s);
 }
 
-/* The number at *s; false if there is none.  Blanks before it are passed over,
- * and one has to follow it, or the end. */
+/* Reads a number at *s after optional blanks; a blank or the end must follow
+ * it.  Returns false if there is none. */
 static bool take_number(const char **s, const char *end, int64_t *out)
 {
     const char *at = *s, *digits;
@@ -223,7 +223,8 @@ bool xd_ibp_takes(const struct xd_ibp_command *c, const char *fields)
     return fields == end && n == c->n_fields;
 }
 
-/* Without the blanks that the line ends with, and the '\r' of some depots. */
+/* Returns the end without trailing blanks and the '\r' that some depots
+ * send. */
 static const char *end_of(const char *line, size_t len)
 {
     while (len > 0 && (line[len - 1] == ' ' || line[len - 1] == '\r'))
@@ -244,7 +245,7 @@ bool xd_ibp_split_reply(const char *line, size_t len, int64_t *out_code,
     return true;
 }
 
-/* The capability at *s, up to a blank, which must be for `right`. */
+/* Reads the capability at *s, which must have this right. */
 static bool take_capability(const char **s, const char *right,
                             struct xd_ibp_capability *out)
 {

@@ -11,26 +11,27 @@
 
 #define CHUNK ((size_t)1 << 16)
 
-/* It is read within milliseconds. */
+/* A journal of this size is read within milliseconds. */
 #define SMALL ((uint64_t)1 << 20)
 
-/* Its length is written anew once for so many times that it is appended. */
+/* Compact when the journal has grown by this factor. */
 #define GROWTH 8
 
 struct xd_journal {
-    /* Constant after open(). */
-    int folder;            /* that both lie in; the caller's */
-    char *path, *new_path; /* where it is written anew */
+    /* constant after open() */
+    int folder; /* folder of both files; owned by the caller */
+    /* new_path: the compacted journal while it is written */
+    char *path, *new_path;
     struct xd_mutex lock;
 
-    /* Guarded by lock; `fd` is changed only by the caller of shrink(). */
+    /* Guarded by lock; only the caller of shrink() changes `fd`. */
     int fd;
-    uint64_t end;    /* the next record goes there */
-    uint64_t limit;  /* beyond which it is written anew */
-    bool has_failed; /* half a record may lie at `end` */
+    uint64_t end;    /* offset of the next record */
+    uint64_t limit;  /* compact beyond this size */
+    bool has_failed; /* there may be half a record at `end` */
 
     /* Owned by the caller of synced() and shrink(). */
-    bool is_in_folder; /* its name is on the disk */
+    bool is_in_folder; /* the directory entry of the journal was synced */
 };
 
 static int fail_foreign(const char *path, struct xd_error *err)
@@ -39,7 +40,7 @@ static int fail_foreign(const char *path, struct xd_error *err)
                    "%s: is no journal of a download, and stays as it is", path);
 }
 
-/* Read as far as it makes sense. */
+/* Reads records up to the first invalid one. */
 static int read_contents(struct xd_journal *j,
                          struct xd_journal_contents *contents,
                          struct xd_error *err)
@@ -69,7 +70,7 @@ static int read_contents(struct xd_journal *j,
     return n < 0 ? (int)n : 0;
 }
 
-/* What it is called while it is written anew. */
+/* Makes the name of the compacted journal. */
 static int name_new(struct xd_text *out, const char *path)
 {
     xd_text_addf(out, "%s.new", path);
@@ -160,8 +161,8 @@ static int append(struct xd_journal *j, const struct xd_journal_record *record,
     return rc;
 }
 
-/* What lies behind `length` is gone for good before anything takes its place:
- * else old records might come to life again behind new ones. */
+/* Truncates to `length` and syncs that before anything is written after it;
+ * otherwise old records could reappear after new ones. */
 static int cut(struct xd_journal *j, uint64_t length, struct xd_error *err)
 {
     int rc = xd_file_truncate(j->fd, j->path, length, err);
@@ -276,16 +277,16 @@ int xd_journal_failed(struct xd_journal *j, const char *hashes,
     return rc < 0 ? rc : sync_name(j, err);
 }
 
-/* Those of a session of no known machine; and it ends the belief in earlier
- * ones that were not synced. */
+/* Starts a session with an unknown boot ID, which invalidates unsynced records
+ * of earlier sessions. */
 int xd_journal_lost(struct xd_journal *j, struct xd_error *err)
 {
     return begin_session(j, "", err);
 }
 
-/* The mark comes first: what is written during the sync may not be in it.  Once
- * a sync has failed the system may take what it had for written, and read back
- * anything. */
+/* Syncs the file, then records that.  The mark is taken first, because bytes
+ * written during the sync may not be included.  After a failed sync the kernel
+ * may drop the data and still report it as written. */
 int xd_journal_sync(struct xd_journal *j, struct xd_sink *of,
                     struct xd_error *err)
 {
@@ -298,15 +299,15 @@ int xd_journal_sync(struct xd_journal *j, struct xd_sink *of,
     return rc;
 }
 
-/* ---- written anew ---- */
+/* ---- compaction ---- */
 
-/* A journal that is about to take the place of this one. */
+/* The compacted journal while it is written. */
 struct successor {
     int fd;
     uint64_t length;
 };
 
-/* What this one says up to `*out_read` comes to, on the disk. */
+/* Writes the state up to `*out_read` to a new journal and syncs it. */
 static int write_successor(struct xd_journal *j, struct successor *next,
                            uint64_t *out_read, struct xd_error *err)
 {
@@ -329,8 +330,8 @@ static int write_successor(struct xd_journal *j, struct successor *next,
     return rc;
 }
 
-/* What came since then means the same behind the other: no record of it points
- * at another, as only synced() writes such. */
+/* Appends later records unchanged.  They contain no positions: only synced()
+ * writes those, and it is not running. */
 static int copy_rest_locked(struct xd_journal *j, struct successor *next,
                             uint64_t from, struct xd_error *err)
 {
@@ -356,7 +357,7 @@ static int copy_rest_locked(struct xd_journal *j, struct successor *next,
     return rc;
 }
 
-/* On success `next` holds what is to be closed. */
+/* Replaces the journal.  On success `next` has the old descriptor to close. */
 static int replace(struct xd_journal *j, struct successor *next,
                    struct xd_error *err)
 {
@@ -388,7 +389,8 @@ static bool is_due(struct xd_journal *j)
     xd_mutex_lock(&j->lock);
     is_long = j->end > j->limit && !j->has_failed;
     if (is_long)
-        j->limit = 2 * j->end; /* if it fails, not again at once */
+        /* do not try again at once if compaction fails */
+        j->limit = 2 * j->end;
     xd_mutex_unlock(&j->lock);
     return is_long;
 }
@@ -414,7 +416,8 @@ int xd_journal_shrink(struct xd_journal *j, struct xd_error *err)
     return sync_name(j, err);
 }
 
-/* A run may have been killed when it wrote the journal anew. */
+/* Removes the journal, and the compacted one that a killed run may have
+ * left. */
 static int remove_both(int folder, const char *path, const char *new_path,
                        struct xd_error *err)
 {

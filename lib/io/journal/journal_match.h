@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether what an earlier run left is of the file that is wanted now.
+ * Checks that the data of an earlier run belongs to the wanted file.
  */
 #ifndef XD_IO_JOURNAL_MATCH_H
 #define XD_IO_JOURNAL_MATCH_H
@@ -9,22 +9,29 @@
 
 #include <xdownload/error.h>
 
-/* Of a file below this there is no journal: it is fetched again as fast as one is
- * read. */
+/* Smaller files have no journal; fetching them again is as fast. */
 #define XD_JOURNAL_LEAST ((uint64_t)1 << 20)
 
-/* Of a file of a set there is none up to this: many of them have their names
- * before a record would be of use. */
+/* Smaller files of a set have no journal: many are finished before it would
+ * help. */
 #define XD_JOURNAL_LEAST_OF_SET ((uint64_t)4 << 20)
 
-/* Whether the journal at `path`, which says `contents`, is of that file; `part`
- * is what it lies beside.  Errors: IO (it is of another one). */
+/* Checks that the journal at `path` with these `contents` has the name, size
+ * and range of the file; `part` is the file beside it.  Errors: IO if it
+ * belongs to another file. */
 int xd_journal_match(const struct xd_journal_contents *contents,
                      const struct xd_journal_identity *identity,
                      const char *part, const char *path, struct xd_error *err);
 
-/* `part` has so many bytes, and no journal: it may be anybody's, for browsers
- * call unfinished files so too.  Returns IO. */
+/* Checks the hash of the file, which may have been mistyped in one of the runs.
+ * Errors: IO. */
+int xd_journal_match_hash(const struct xd_journal_contents *contents,
+                          const struct xd_journal_identity *identity,
+                          const char *part, const char *path,
+                          struct xd_error *err);
+
+/* Returns IO because `part`, with `found` bytes, has no journal.  It may belong
+ * to anybody: browsers use .part too. */
 int xd_journal_fail_unknown(const char *part, uint64_t found,
                             struct xd_error *err);
 

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define FRAME_BYTES ((size_t)8) /* around a body */
+/* bytes of the header and the checksum around a body */
+#define FRAME_BYTES ((size_t)8)
 
-/* CRC-32 as in zlib, bit by bit: a record is a few bytes. */
+/* Computes the CRC-32 of zlib, bit by bit, because records are short. */
 static uint32_t crc32_of(const unsigned char *p, size_t len)
 {
     uint32_t crc = 0xffffffffu;
@@ -39,7 +40,8 @@ static void begin(struct xd_journal_record *r, enum xd_journal_kind kind)
     r->len = 4;
 }
 
-/* len 0: the record is too long, which end() leaves so. */
+/* Appends bytes to the record.  If it becomes too long, its length is set to
+ * 0. */
 static void add_bytes(struct xd_journal_record *r, const void *data, size_t len)
 {
     if (r->len == 0 || len > XD_JOURNAL_BODY_MAX + 4 - r->len) {

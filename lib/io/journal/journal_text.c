@@ -9,10 +9,12 @@
 #include "base/number.h"
 #include "io/journal/journal_record.h"
 
-/* What goes beyond these is taken for damage: the time that reading takes grows
- * with their products, and no download comes near. */
+/* A journal with larger values is treated as damaged.  The limits bound the
+ * time for reading, which grows with the products of these numbers.  Real
+ * downloads stay far below. */
 #define MAX_RANGES ((size_t)1 << 16)
-#define MAX_WRITTEN ((size_t)1 << 18) /* records between two syncs */
+/* largest number of records between two syncs */
+#define MAX_WRITTEN ((size_t)1 << 18)
 #define MAX_DROPPED ((size_t)1 << 14)
 
 void xd_journal_contents_fini(struct xd_journal_contents *s)
@@ -25,8 +27,8 @@ void xd_journal_contents_fini(struct xd_journal_contents *s)
     *s = (struct xd_journal_contents){0};
 }
 
-/* Each take_ returns 1 for a record that makes sense, 0 for one that does not,
- * or NOMEM. */
+/* The take_ functions return 1 for a valid record, 0 for an invalid one, or
+ * NOMEM. */
 static int take_header(struct xd_journal_contents *s, const unsigned char *body,
                        size_t len)
 {
@@ -55,7 +57,8 @@ static int take_header(struct xd_journal_contents *s, const unsigned char *body,
     return s->hashes.failed ? XD_E_NOMEM : 1;
 }
 
-/* What another start of the machine had not synced to the disk may be lost. */
+/* Parses the record that starts a run.  After a reboot, bytes that were not
+ * synced may be lost. */
 static int take_session(struct xd_journal_contents *s,
                         const unsigned char *body, size_t len)
 {
@@ -107,8 +110,8 @@ static int take_written(struct xd_journal_contents *s,
                : 1;
 }
 
-/* Of a record that was written, what is left on either side of `gone`.  Copies
- * of one range are cut one by one, so that there may be more each time. */
+/* Removes `gone` from the unsynced records.  A record can be split in two, so
+ * their number may grow. */
 static int cut_written(struct xd_journal_contents *s, struct xd_range gone)
 {
     size_t n = s->n_written;
@@ -181,7 +184,8 @@ static int take_validator(struct xd_journal_contents *s,
     return s->depots.failed ? XD_E_NOMEM : 1;
 }
 
-/* The last one holds: it is of all that earlier ones were of. */
+/* Parses the record of a failed file.  The last failure applies to all earlier
+ * data. */
 static int take_failed(struct xd_journal_contents *s, const unsigned char *body,
                        size_t len)
 {
@@ -281,7 +285,7 @@ static void append_written(struct xd_text *out, const struct xd_rangeset *set)
     }
 }
 
-/* Records of which some overlap others, or are cut to nothing, in order. */
+/* Writes unsynced ranges merged and in order. */
 static int append_unsynced(struct xd_text *out,
                            const struct xd_journal_contents *s)
 {
@@ -299,7 +303,7 @@ static int append_unsynced(struct xd_text *out,
     return rc;
 }
 
-/* Whether a later line is of the same URL. */
+/* Returns whether a later line has the same URL. */
 static bool is_outdated(const char *line)
 {
     size_t url = strcspn(line, " ") + 1;
@@ -353,8 +357,8 @@ int xd_journal_format(const struct xd_journal_contents *s, struct xd_text *out)
     return out->failed ? XD_E_NOMEM : 0;
 }
 
-/* The beginning of one, and then what the disk has for bytes that did not reach
- * it before the power went. */
+/* Recognizes a file with the start of a header, and then zeros where data did
+ * not reach the disk before a power failure. */
 bool xd_journal_is_ours(const unsigned char *data, size_t len)
 {
     unsigned char first[4 + sizeof XD_JOURNAL_MAGIC - 1] = {XD_JOURNAL_HEADER};
@@ -371,7 +375,7 @@ bool xd_journal_is_ours(const unsigned char *data, size_t len)
     return i == len;
 }
 
-/* The line of `list` that begins as `line` does up to its colon; or NULL. */
+/* Returns the line in `list` with the algorithm of `line`; or NULL. */
 static const char *find_algorithm(const char *list, const char *line)
 {
     size_t len = strcspn(line, ":\n") + 1;

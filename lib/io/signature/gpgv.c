@@ -14,11 +14,11 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* The keys of a whole distribution are less than 10 MiB. */
+/* Limit in bytes; the keys of a whole distribution have less than 10 MiB. */
 #define KEYRING_MAX (32 * MIB)
 
-/* A text that is signed inline may be as long as a manifest. */
-#define SAID_MAX (64 * MIB)
+/* An inline-signed text may be as long as a manifest. */
+#define SIGNED_TEXT_MAX (64 * MIB)
 
 #define PATH_SIZE 64
 
@@ -28,7 +28,7 @@ int xd_gpgv_init(struct xd_gpgv *g)
     return xd_process_init(&g->process);
 }
 
-/* ---- its folder ---- */
+/* ---- the temporary folder ---- */
 
 static void path_of(const struct xd_gpgv *g, const char *name,
                     char out[PATH_SIZE])
@@ -99,8 +99,8 @@ static bool begins_with(struct xd_span s, const char *with)
     return s.len >= len && memcmp(s.s, with, len) == 0;
 }
 
-/* The letters of one block, without its header lines and its checksum, to the
- * place `at`, which no line lies before.  Returns how many; -1: it has no end. */
+/* Collects the base64 characters of one block at `at`, without header lines and
+ * checksum.  Returns their number, or -1 if the end line is missing. */
 static int64_t gather_letters(struct xd_span *rest, char *at)
 {
     struct xd_span line = next_line(rest);
@@ -136,7 +136,8 @@ bool xd_gpgv_unarmor(char *text, size_t *len)
             continue;
         n_letters = gather_letters(&rest, text + n);
         n_bytes = n_letters < 0 ? 0 : (size_t)n_letters * 6 / 8;
-        /* Four letters are read before their three bytes are written. */
+        /* Decoding in place is safe: four characters are read before three
+         * bytes are written. */
         if (n_letters < 0 ||
             !xd_base64_read(xd_span(text + n, (size_t)n_letters),
                             (unsigned char *)text + n, n_bytes))
@@ -148,7 +149,7 @@ bool xd_gpgv_unarmor(char *text, size_t *len)
     return is_armored;
 }
 
-/* ---- running ---- */
+/* ---- running gpgv ---- */
 
 static int put_keyring(const struct xd_gpgv *g, const char *keyring,
                        struct xd_error *err)
@@ -183,7 +184,7 @@ static int run(struct xd_gpgv *g, struct xd_error *err)
     path_of(g, "keyring.gpg", keyring);
     path_of(g, "signature", signature);
     return xd_process_start(&g->process, g->is_inline ? with_text : detached,
-                            SAID_MAX, err);
+                            SIGNED_TEXT_MAX, err);
 }
 
 int xd_gpgv_start(struct xd_gpgv *g, const char *keyring,
@@ -250,9 +251,9 @@ void xd_gpgv_fini(struct xd_gpgv *g)
     xd_process_fini(&g->process);
 }
 
-/* ---- what it says ---- */
+/* ---- gpgv's output ---- */
 
-/* GnuPG's doc/DETAILS: each of these is of one signature that does not count. */
+/* Status keywords (GnuPG's doc/DETAILS) of signatures that do not count. */
 static const struct {
     const char *word, *why;
 } refusals[] = {
@@ -281,8 +282,8 @@ static const char *refusal_of(struct xd_span word)
     return NULL;
 }
 
-/* The fingerprint of the primary key is the last of its words, and in front that
- * of the key that signed. */
+/* Writes the name of the signing key.  The last word of the line is the primary
+ * key's fingerprint; the first is the signing subkey's. */
 static void name_signer(struct xd_span line, char out[XD_SIGNER_SIZE])
 {
     struct xd_span word = next_word(&line), next = word;
@@ -318,12 +319,13 @@ int xd_gpgv_judge(struct xd_span status, bool is_inline,
         n_valid++;
         name_signer(line, out);
     }
-    /* Beside a good one it could as well not be there. */
+    /* Unknown signatures matter only if there is no good one. */
     if (n_valid == 0 && n_unknown > 0)
         return xd_fail(err, XD_E_CORRUPT,
                        "the key that signed it is not in the keyring, or its "
                        "kind is not known");
-    /* A signature with a text of its own says nothing of the file. */
+    /* A detached signature must not contain its own text, because that is not
+     * the file. */
     if (n_valid == 0 || n_good != n_valid || n_texts != (is_inline ? 1 : 0))
         return xd_fail(err, XD_E_CORRUPT,
                        is_inline ? "no signature that can be verified is in it"

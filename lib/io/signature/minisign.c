@@ -18,7 +18,7 @@ static bool begins_with(struct xd_span s, const char *with)
     return s.len >= len && memcmp(s.s, with, len) == 0;
 }
 
-/* The next line without its end. */
+/* Returns the next line without its line ending. */
 static struct xd_span next_line(struct xd_span *rest)
 {
     const char *end = rest->len > 0 ? memchr(rest->s, '\n', rest->len) : NULL;

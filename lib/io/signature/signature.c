@@ -9,12 +9,13 @@
 #include "io/signature/minisign.h"
 #include "os/small_file.h"
 
-#define KEY_MAX ((size_t)4096) /* bytes of a minisign key's file */
+#define KEY_MAX ((size_t)4096) /* limit of a minisign key file in bytes */
 
-/* What is signed without a hash has to be held as a whole. */
+/* Without prehashing the whole file must be held in memory, so its size is
+ * limited. */
 #define HELD_MAX ((size_t)16 << 20)
 
-#define DIGEST_BYTES 64 /* of BLAKE2b-512 */
+#define DIGEST_BYTES 64 /* bytes of BLAKE2b-512 */
 
 struct xd_signature {
     struct xd_span text;
@@ -22,9 +23,9 @@ struct xd_signature {
     bool is_minisign;
     struct xd_gpgv gpgv;
     struct xd_minisign minisign;
-    struct xd_hasher *hasher; /* minisign, prehashed */
-    struct xd_text held;      /* minisign, if not */
-    struct xd_error error;    /* of what was added */
+    struct xd_hasher *hasher; /* hasher for prehashed minisign signatures */
+    struct xd_text held;      /* whole file, for other minisign signatures */
+    struct xd_error error;    /* first error of xd_signature_add() */
 };
 
 static int fail_without_key(const char *what, const char *option,
@@ -139,7 +140,7 @@ void xd_signature_restart(struct xd_signature *s)
     s->error = (struct xd_error){0};
 }
 
-/* Itself, or what its file says. */
+/* Reads the key from the string itself, or from the file it names. */
 static int read_key(struct xd_minisign_key *out, const char *key,
                     struct xd_error *err)
 {
@@ -157,7 +158,8 @@ static int read_key(struct xd_minisign_key *out, const char *key,
     return rc;
 }
 
-/* As minisign writes it: its bytes are a little-endian number. */
+/* Writes the name of a key.  Like minisign, it shows the key ID as a
+ * little-endian number. */
 static void name_key(const struct xd_minisign_key *key,
                      char out[XD_SIGNER_SIZE])
 {
@@ -173,7 +175,7 @@ static unsigned value_of(char hex)
     return (unsigned)(hex <= '9' ? hex - '0' : hex - 'a' + 10);
 }
 
-/* The message: its hash, or what was held of it. */
+/* Verifies the hash of the message, or the message itself. */
 static bool is_signed(struct xd_signature *s, const struct xd_minisign_key *key)
 {
     unsigned char digest[DIGEST_BYTES];

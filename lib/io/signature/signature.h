@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A detached signature, verified while its file passes by: OpenPGP by gpgv, or
- * minisign by libcrypto.  What it is its text says; which keys count the user.
+ * Verifies a detached signature while the file is read: OpenPGP with gpgv, or
+ * minisign with libcrypto.  The text of the signature determines which; the
+ * user determines the keys.
  *
  *     new -> add ... -> end -> add ... -> free
  *
- * Threads: one at a time, but stop().
- * Errors:  CORRUPT (it does not prove that one of these keys signed this), IO
- *          (gpgv is not installed, or fails; the keys cannot be read), NOMEM,
- *          CANCELED after stop().
+ * A minisign signature without prehashing ("Ed", see minisign.h) signs the file
+ * itself.  The whole file is then held in memory, and a file above 16 MiB fails
+ * with CORRUPT.
+ *
+ * Threads: one at a time, except stop().
+ * Errors:
+ * - CORRUPT: no valid signature by one of these keys, or no way to verify it.
+ * - IO: gpgv is not installed or fails, or the keys cannot be read.
+ * - CANCELED: after stop(), but only from gpgv.
+ * - NOMEM.
  */
 #ifndef XD_IO_SIGNATURE_SIGNATURE_H
 #define XD_IO_SIGNATURE_SIGNATURE_H
@@ -16,13 +23,13 @@
 #include "base/text.h"
 #include "io/signature/gpgv.h"
 
-/* Real ones have a few hundred bytes. */
+/* Limit in bytes; real signatures have a few hundred. */
 #define XD_SIGNATURE_MAX ((size_t)64 << 10)
 
-/* Each may be NULL. */
+/* Keys for verification.  Each may be NULL. */
 struct xd_signature_keys {
     const char *keyring;    /* a file of OpenPGP keys */
-    const char *public_key; /* of minisign: itself, or its file */
+    const char *public_key; /* minisign: the key itself, or its file */
 };
 
 static inline bool xd_signature_is_asked(const struct xd_signature_keys *k)
@@ -32,30 +39,33 @@ static inline bool xd_signature_is_asked(const struct xd_signature_keys *k)
 
 struct xd_signature;
 
-/* Opens nothing yet.  The text and the keys outlive it.  Errors: CORRUPT for a
- * text that is too long, or whose kind of key is not given; NOMEM. */
+/* Creates a verification and opens nothing yet.  `text` and `keys` must outlive
+ * it.  Errors: CORRUPT if the text is too long or no key of its kind is given;
+ * NOMEM. */
 int xd_signature_new(struct xd_signature **out, struct xd_span text,
                      const struct xd_signature_keys *keys,
                      struct xd_error *err);
-void xd_signature_free(struct xd_signature *s); /* NULL does nothing */
+void xd_signature_free(struct xd_signature *s); /* NULL: does nothing */
 
-/* Blocks: until gpgv has read them.  What goes wrong end() says. */
+/* Adds data.  xd_signature_end() reports the errors.  Blocks: until gpgv has
+ * read the data. */
 void xd_signature_add(struct xd_signature *s, const void *data, size_t len);
 
-/* What was added is forgotten. */
+/* Forgets the added data. */
 void xd_signature_restart(struct xd_signature *s);
 
-/* Whether all that was added is signed; it begins anew.  The key that signed is in
- * `out`.
+/* Verifies the added data, writes the signing key to `out`, and starts over.
  * Blocks: until gpgv has ended. */
 int xd_signature_end(struct xd_signature *s, char out[XD_SIGNER_SIZE],
                      struct xd_error *err);
 
-void xd_signature_stop(struct xd_signature *s); /* any thread */
+/* Kills gpgv: blocked and later calls return CANCELED.  Does nothing for
+ * minisign, which never waits.  Threads: any. */
+void xd_signature_stop(struct xd_signature *s);
 
 /*
- * A text that is signed inline, with OpenPGP: only what is within the signature
- * is added to `out`.  Blocks: until gpgv has ended.
+ * Verifies a text with an inline OpenPGP signature and appends only the signed
+ * part to `out`.  Blocks: until gpgv has ended; it cannot be stopped.
  */
 int xd_signature_open(struct xd_text *out, struct xd_span text,
                       const struct xd_signature_keys *keys,

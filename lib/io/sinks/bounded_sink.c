@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes in chunks that are there or not, each in one of as many slots as were
- * needed at once: in memory, or in a file without a name.
+ * A sink that keeps only the chunks that are still needed, in memory or in a
+ * file without a name.
  *
- *     leaves   [0]       [1]   [2]       each 64 MiB of the output, or NULL
+ *     leaves   [0]       [1]   [2]       64 MiB of the output each, or NULL
  *               |               |
- *     slots    [.3.01...]      [..2]     of each 64 KiB, or none
+ *     slots    [.3.01...]      [..2]     64 KiB each, or none
  *
- * What a chunk has is the callers' to know; the lock is a leaf, and guards
- * which chunks there are.
+ * Callers keep track of what is in a chunk.  The lock is a leaf lock; it guards
+ * which chunks exist.
  *
- * Slots of chunks that were dropped are used again, and not given back: threads
- * write that never drop, and each has its own heap, in which holes would stay.
+ * Slots of dropped chunks are reused, not freed: the threads that write are not
+ * those that drop, and each has its own heap arena, which would become
+ * fragmented.
  */
 #include "io/sinks/sink.h"
 
@@ -25,32 +26,32 @@
 #define CHUNK XD_BOUNDED_CHUNK
 #define CHUNKS_PER_LEAF 1024
 
-/* More than any file has. */
+/* Limit on the number of leaves; no file needs as many. */
 #define MOST_LEAVES (UINT64_C(1) << 32)
 
 #define NO_SLOT UINT32_MAX
 
 struct leaf {
     uint32_t slots[CHUNKS_PER_LEAF];
-    unsigned n; /* chunks that are there */
+    unsigned n; /* chunks that exist */
 };
 
 struct xd_bounded_sink {
     struct xd_sink base;
-    /* Constant after new(). */
-    char *folder; /* of the file, or NULL: in memory */
+    /* constant after new() */
+    char *folder; /* folder of the file; NULL: in memory */
     int fd;
 
     struct xd_mutex lock;
-    /* Guarded by lock. */
+    /* guarded by lock */
     struct leaf **leaves;
     size_t n_leaves;
-    unsigned char **memory; /* of each slot, if in memory */
-    uint32_t *spares;       /* slots that were dropped */
+    unsigned char **memory; /* memory of each slot, if there is no file */
+    uint32_t *spares;       /* free slots */
     uint32_t n_slots, n_spares, capacity;
 };
 
-/* A place for one chunk. */
+/* Storage for one chunk. */
 struct slot {
     uint32_t number;
     unsigned char *memory;
@@ -93,7 +94,7 @@ static int make_leaf(struct xd_bounded_sink *b, uint64_t i)
     return b->leaves[i] ? 0 : XD_E_NOMEM;
 }
 
-/* Room to note one slot more. */
+/* Makes room for one more slot. */
 static int reserve(struct xd_bounded_sink *b)
 {
     uint32_t n = b->capacity ? 2 * b->capacity : 64;
@@ -128,7 +129,7 @@ static uint32_t new_slot(struct xd_bounded_sink *b)
     return b->n_slots++;
 }
 
-/* That of the chunk, made if it is not there.  Errors: NOMEM. */
+/* Returns the slot of a chunk, creating it if needed.  Errors: NOMEM. */
 static int make_slot(struct xd_bounded_sink *b, uint64_t chunk,
                      struct slot *out)
 {
@@ -168,7 +169,7 @@ static size_t part_of_chunk(uint64_t offset, size_t len)
     return len < room ? len : room;
 }
 
-/* Where a byte of the output lies in the file. */
+/* Returns the position of a byte in the file. */
 static uint64_t place(const struct slot *s, uint64_t offset)
 {
     return s->number * CHUNK + offset % CHUNK;

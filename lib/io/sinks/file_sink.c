@@ -1,47 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that has its name only when it is complete.
+ * A sink for a file that has the name PATH.part until it is complete.
  */
 #include "io/sinks/sink.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
+#include <poll.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "io/part.h"
 #include "os/file.h"
+#include "os/file_note.h"
+#include "os/file_watch.h"
 
-/* At a time. */
+/* bytes compared at a time */
 #define COMPARED_BYTES ((size_t)16 << 10)
 
-/* What files lie in, open as long as one of them is. */
+/* A folder, open as long as one of its files is. */
 struct folder {
-    /* Constant after new(). */
+    /* constant after new() */
     int fd;
-    unsigned made; /* folders for it, itself included */
-    char *path;    /* of a file in it */
-    /* Atomic. */
+    unsigned made; /* number of folders that were created, including this one */
+    char *path;    /* path of a file in the folder */
+    /* Accessed atomically. */
     atomic_uint n_users;
-    atomic_bool is_elsewhere; /* it was moved or replaced */
-    /* Owned by the thread that calls finish(). */
-    bool has_mode;
-    unsigned mode; /* of new files in it */
+    atomic_bool is_elsewhere; /* the folder was moved or replaced */
+    /* owned by the thread that calls finish() */
+    /* rights of new files; unknown at first */
+    struct xd_file_rights new_rights;
 };
 
 struct file_sink {
     struct xd_sink base;
-    /* Constant after new(). */
+    /* constant after new() */
     char *path, *part;
     bool replace;
-    struct folder *folder; /* that both lie in; NULL: they lie in none */
+    /* folder of both files; NULL: the file has no name */
+    struct folder *folder;
     int fd;
     uint64_t found;
-    atomic_uint_least64_t reached; /* so far it has been written to */
+    atomic_uint_least64_t reached; /* end of the bytes written so far */
+    /* odd while the file is closed for renaming */
+    atomic_uint n_moves;
     bool stays_private;
-    /* Owned by the thread that calls sync() and finish(). */
-    bool is_lost; /* a sync has failed: the next might succeed without it */
+    int watch; /* watches PATH.part; -1: not watched */
+    /* owned by the thread that calls sync() and finish() */
+    bool is_lost;    /* a sync failed; a later one might wrongly succeed */
+    bool was_opened; /* another program opened PATH.part */
 };
 
 static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
@@ -63,6 +72,20 @@ static int file_write(struct xd_sink *s, uint64_t offset, const void *data,
     return 0;
 }
 
+/* Repeats a read that failed because rename_closed() was running. */
+static int64_t read_some(struct file_sink *f, uint64_t offset, void *data,
+                         size_t len, struct xd_error *err)
+{
+    for (;;) {
+        const unsigned before = atomic_load(&f->n_moves);
+        const int64_t n = xd_file_read(f->fd, f->part, offset, data, len, err);
+
+        if (n >= 0 || (before % 2 == 0 && atomic_load(&f->n_moves) == before))
+            return n;
+        poll(NULL, 0, 1); /* wait for the renaming */
+    }
+}
+
 static int file_read(struct xd_sink *s, uint64_t offset, void *data, size_t len,
                      struct xd_error *err)
 {
@@ -70,7 +93,7 @@ static int file_read(struct xd_sink *s, uint64_t offset, void *data, size_t len,
     unsigned char *to = data;
 
     while (len > 0) {
-        int64_t n = xd_file_read(f->fd, f->part, offset, to, len, err);
+        int64_t n = read_some(f, offset, to, len, err);
 
         if (n < 0)
             return (int)n;
@@ -96,8 +119,9 @@ static int sync_file(struct file_sink *f, struct xd_error *err)
     return rc;
 }
 
-/* In a folder that was moved away it would not be found; what stands in its
- * place is not ours to write to. */
+/* Checks that the folder is still at its path.  If the folder was moved, the
+ * user would not find the file there, and a new folder in its place is not
+ * ours. */
 static int check_folder(struct file_sink *f, struct xd_error *err)
 {
     if (xd_folder_is_of(f->folder->fd, f->path))
@@ -110,28 +134,64 @@ static int check_folder(struct file_sink *f, struct xd_error *err)
         f->path);
 }
 
-static void publish(const struct file_sink *f)
+/* Returns the rights of the file that is replaced, or else of a new file. */
+static struct xd_file_rights choose_rights(const struct file_sink *f)
 {
     struct folder *in = f->folder;
+    struct xd_file_rights old = {0};
 
-    if (!in->has_mode)
-        in->mode = xd_folder_new_mode(in->fd);
-    in->has_mode = true;
-    xd_file_publish(f->fd, in->mode);
+    if (f->replace)
+        old = xd_file_rights_of(in->fd, f->path);
+    if (old.is_known)
+        return old;
+    if (!in->new_rights.is_known)
+        in->new_rights = xd_folder_new_rights(in->fd);
+    return in->new_rights;
 }
 
-/* All its `size` bytes are on the disk. */
+static int rename_closed(struct file_sink *f, struct xd_error *err)
+{
+    int rc;
+
+    atomic_fetch_add(&f->n_moves, 1);
+    rc = xd_file_rename_closed(f->fd, f->folder->fd, f->part, f->path,
+                               f->replace, err);
+    atomic_fetch_add(&f->n_moves, 1);
+    return rc;
+}
+
+/* Renames the .part.  SMB and shared folders of virtual machines cannot rename
+ * open files.  They report that by different errno values, so every failure
+ * leads to a second attempt with the file closed. */
+static int rename_part(struct file_sink *f, struct xd_error *err)
+{
+    struct xd_error refusal = {0};
+    const int rc =
+        xd_file_rename(f->folder->fd, f->part, f->path, f->replace, &refusal);
+
+    if (rc < 0 && refusal.os_errno != 0)
+        return rename_closed(f, err);
+    if (rc < 0 && err)
+        *err = refusal;
+    return rc;
+}
+
+/* Renames the complete file, whose `size` bytes are on the disk. */
 static int give_name(struct file_sink *f, uint64_t size, struct xd_error *err)
 {
-    const int folder = f->folder->fd;
-    int rc = xd_file_check_whole(f->fd, folder, f->part, size, err);
+    struct xd_file_rights rights = {0};
+    int rc = xd_file_check_whole(f->fd, f->folder->fd, f->part, size, err);
 
     if (rc == 0)
-        rc = check_folder(f, err);
+        rc = xd_file_flush(f->fd, f->part, err);
     if (rc == 0)
-        rc = xd_file_rename(folder, f->part, f->path, f->replace, err);
+        rc = check_folder(f, err);
     if (rc == 0 && !f->stays_private)
-        publish(f);
+        rights = choose_rights(f);
+    if (rc == 0)
+        rc = rename_part(f, err);
+    if (rc == 0)
+        xd_file_set_rights(f->fd, &rights);
     return rc;
 }
 
@@ -142,7 +202,8 @@ static int file_finish(struct xd_sink *s, uint64_t size, struct xd_error *err)
 
     if (rc == 0)
         rc = xd_file_truncate(f->fd, f->part, size, err);
-    /* In this order a power cut never leaves a name without its bytes. */
+    /* the sync comes first, so that no power failure leaves a name without its
+     * bytes */
     if (rc == 0)
         rc = sync_file(f, err);
     return rc == 0 ? give_name(f, size, err) : rc;
@@ -154,8 +215,8 @@ int xd_file_sink_finish_synced(struct xd_sink *s, uint64_t size,
     return give_name((struct file_sink *)s, size, err);
 }
 
-/* How many bytes from `offset` on are the same in both; `most`, which fits into a
- * buffer, if all are. */
+/* Returns how many bytes from `offset` are equal in both files, at most `most`,
+ * which must fit into the buffers. */
 static int64_t count_equal(const struct file_sink *f, int other,
                            uint64_t offset, size_t most, struct xd_error *err)
 {
@@ -187,10 +248,12 @@ static int compare(const struct file_sink *f, int other, uint64_t size,
             return (int)n;
         at += (uint64_t)n;
         if ((size_t)n < most)
-            return xd_fail(err, XD_E_IO,
-                           "%s exists already, and differs from byte %llu on: "
-                           "--force replaces it",
-                           f->path, (unsigned long long)at);
+            return xd_fail(
+                err, XD_E_IO,
+                "%s exists already, and differs from byte %llu on: "
+                "-N replaces it if the server's is newer, --force in "
+                "any case",
+                f->path, (unsigned long long)at);
     }
     return 0;
 }
@@ -207,7 +270,8 @@ int xd_file_sink_match(struct xd_sink *s, uint64_t size, struct xd_error *err)
     rc = there != size
              ? xd_fail(err, XD_E_IO,
                        "%s exists already, and has %llu bytes instead of %llu: "
-                       "--force replaces it",
+                       "-N replaces it if the server's is newer, --force in "
+                       "any case",
                        f->path, (unsigned long long)there,
                        (unsigned long long)size)
              : compare(f, other, size, err);
@@ -220,7 +284,8 @@ static void leave_folder(struct folder *in)
     if (!in || atomic_fetch_sub(&in->n_users, 1) > 1)
         return;
     if (in->fd >= 0) {
-        xd_folder_unmake(in->fd, in->made, in->path); /* if it is empty */
+        /* removes the folders if they are empty */
+        xd_folder_unmake(in->fd, in->made, in->path);
         xd_file_close(in->fd);
     }
     xd_free(in->path);
@@ -241,6 +306,8 @@ static void file_free(struct xd_sink *s)
 
     if (atomic_load(&f->reached) == 0)
         xd_file_sink_remove_empty(s);
+    if (f->watch >= 0)
+        xd_file_close(f->watch);
     xd_file_close(f->fd);
     release(f);
 }
@@ -301,11 +368,31 @@ void xd_file_sink_set_time(struct xd_sink *s, int64_t modified)
     xd_file_set_time(((const struct file_sink *)s)->fd, modified);
 }
 
+void xd_file_sink_set_note(struct xd_sink *s, const char *text)
+{
+    xd_file_set_note(((const struct file_sink *)s)->fd, text);
+}
+
 bool xd_file_sink_remove_empty(struct xd_sink *s)
 {
     const struct file_sink *f = (const struct file_sink *)s;
 
     return f->folder && xd_file_remove_empty(f->fd, f->folder->fd, f->part);
+}
+
+void xd_file_sink_watch(struct xd_sink *s)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    f->watch = xd_file_watch(f->fd, f->found == 0);
+}
+
+bool xd_file_sink_was_opened(struct xd_sink *s)
+{
+    struct file_sink *f = (struct file_sink *)s;
+
+    f->was_opened = f->was_opened || xd_file_was_opened(f->watch);
+    return f->was_opened;
 }
 
 int xd_file_sink_sync(struct xd_sink *s, struct xd_error *err)
@@ -332,7 +419,7 @@ int xd_file_sink_space(struct xd_sink *s, uint64_t *out_bytes,
     return rc;
 }
 
-/* Anew, with all names that it may have. */
+/* Makes a sink with its names; nothing is opened. */
 static struct file_sink *make(const char *path, const char *suffix)
 {
     struct file_sink *f = xd_alloc(1, sizeof *f);
@@ -342,6 +429,8 @@ static struct file_sink *make(const char *path, const char *suffix)
         return NULL;
     xd_part_path(&part, path, suffix);
     f->base.ops = &file_ops;
+    f->watch = -1;
+    atomic_init(&f->n_moves, 0);
     f->path = xd_strdup(path);
     f->part = part.s;
     if (f->path != NULL && !part.failed)
@@ -371,31 +460,45 @@ static int enter_folder(struct folder **out, const char *path, size_t given,
     return rc;
 }
 
-/* Whether that folder is the one of the path. */
 static bool is_in(const struct folder *in, const char *path)
 {
     return xd_path_is_beside(in->path, path) && !atomic_load(&in->is_elsewhere);
 }
 
-/* Of a renaming that was killed between its two steps. */
+/* Removes the second name that a killed rename left behind. */
 static bool remove_second_name(const struct file_sink *f)
 {
     return xd_file_is_same(f->folder->fd, f->part, f->path) &&
            xd_file_remove(f->folder->fd, f->part, NULL) == 0;
 }
 
-/* finish() refuses to replace too; here it is said before a byte is spent. */
+static int own_part(struct file_sink *f, struct xd_error *err)
+{
+    const int folder = f->folder->fd;
+    struct xd_error why = {0};
+    int rc = xd_file_own_private(&f->fd, &f->found, folder, f->part, &why);
+
+    if (rc < 0 && remove_second_name(f))
+        rc = xd_file_own_private(&f->fd, &f->found, folder, f->part, &why);
+    if (rc < 0 && xd_file_means_bad_name(why.os_errno))
+        return xd_file_fail_name(f->path, why.os_errno, err);
+    if (rc < 0 && err)
+        *err = why;
+    return rc;
+}
+
+/* Checks for an existing file at once.  finish() would also refuse to replace
+ * it, but only after the download. */
 static int create(struct file_sink *f, struct xd_error *err)
 {
     const int folder = f->folder->fd;
-    int rc;
+    const int rc = xd_file_check_name(folder, f->path, err);
 
+    if (rc < 0)
+        return rc;
     if (!f->replace && xd_file_exists(folder, f->path))
         return xd_fail(err, XD_E_IO, "%s: already exists", f->path);
-    rc = xd_file_own_private(&f->fd, &f->found, folder, f->part, err);
-    if (rc < 0 && remove_second_name(f))
-        rc = xd_file_own_private(&f->fd, &f->found, folder, f->part, err);
-    return rc;
+    return own_part(f, err);
 }
 
 int xd_file_sink_new(struct xd_sink **out, const char *path, size_t given,
@@ -466,7 +569,8 @@ int xd_spool_sink_new(struct xd_sink **out, const char *folder,
     if (f == NULL)
         return xd_fail_nomem(err);
     f->base.ops = &spool_ops;
-    f->part = xd_strdup(folder); /* what errors name */
+    f->watch = -1;
+    f->part = xd_strdup(folder); /* path for error messages */
     rc = f->part != NULL ? xd_file_temporary(&f->fd, folder, err)
                          : xd_fail_nomem(err);
     if (rc < 0) {

@@ -60,13 +60,18 @@ static int believe(struct opening *o, struct xd_error *err)
     rc = xd_journal_match(&o->contents, &o->identity,
                           xd_file_sink_part(o->sink), o->path.s, err);
     if (rc == 0 &&
+        xd_journal_match_hash(&o->contents, &o->identity,
+                              xd_file_sink_part(o->sink), o->path.s, err) < 0)
+        return err->code = XD_E_DIFFERENT;
+    if (rc == 0 &&
         xd_journal_believed(&o->contents, o->boot_id,
                             xd_file_sink_found(o->sink), &o->held) < 0)
         rc = xd_fail_nomem(err);
     return rc;
 }
 
-/* First the journal: nothing may say of an empty file what is in it. */
+/* Restarts the journal before the file is emptied.  Otherwise an old journal
+ * could describe bytes of an empty file. */
 static int begin(struct opening *o, struct xd_error *err)
 {
     int rc = xd_journal_restart(o->journal, &o->identity, o->boot_id, err);
@@ -121,7 +126,34 @@ int xd_set_journal_open(struct xd_journal **out, struct xd_rangeset *out_held,
     return rc;
 }
 
-/* One that cannot be written anew is as good as before, only long. */
+int xd_set_journal_note_failure(const struct xd_set_place *p,
+                                struct xd_sink *sink, const char *hash,
+                                struct xd_error *err)
+{
+    struct opening o = {.place = p, .sink = sink, .how = XD_SET_AGAIN};
+    int rc = identify(&o, err);
+
+    if (rc == 0)
+        rc = xd_journal_open(&o.journal, &o.contents, xd_file_sink_folder(sink),
+                             o.path.s, err);
+    if (rc == 0)
+        rc = begin_or_go_on(&o, err);
+    if (rc == 0)
+        rc = xd_journal_written(o.journal, o.identity.wanted, err);
+    /* Short files are not synced, because there may be many and each sync takes
+     * long.  After a reboot they are fetched again. */
+    if (rc == 0 && xd_set_place_size(p) > XD_JOURNAL_LEAST_OF_SET)
+        rc = xd_journal_sync(o.journal, sink, err);
+    if (rc == 0)
+        rc = xd_journal_failed(o.journal, hash, err);
+    xd_journal_free(o.journal);
+    xd_journal_contents_fini(&o.contents);
+    xd_text_fini(&o.path);
+    return rc;
+}
+
+/* Syncs the file and its journal, and compacts the journal.  If compaction
+ * fails, the journal only stays longer. */
 int xd_set_journal_sync(struct xd_journal *j, struct xd_sink *sink,
                         struct xd_error *err)
 {

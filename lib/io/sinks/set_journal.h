@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The journal of one file of a set.
+ * The journal of one file in a set.
  */
 #ifndef XD_IO_SET_JOURNAL_H
 #define XD_IO_SET_JOURNAL_H
@@ -12,27 +12,36 @@ struct xd_journal;
 struct xd_set_place;
 
 enum xd_set_opening {
-    XD_SET_FIRST, /* by this run: what an earlier one has left may count */
-    XD_SET_FRESH, /* likewise, and it does not */
-    XD_SET_AGAIN  /* by this run, which has closed it */
+    /* first time in this run; data of an earlier run may be used */
+    XD_SET_FIRST,
+    /* first time in this run; data of an earlier run is ignored */
+    XD_SET_FRESH,
+    XD_SET_AGAIN /* this run had it open before */
 };
 
 /*
- * The journal beside the .part of `p`, which is `sink`.  Its hash has to prove
- * what an earlier run left, *out_held; if that is nothing, .part is empty then.
- * Ownership: both are the caller's.  Errors: IO (the .part is not of that file,
- * too), NOMEM.
+ * Opens the journal beside `sink`, which is the .part of `p`.  *out_held gets
+ * the bytes that an earlier run has left, if its hash matches.  If there are
+ * none, the .part is emptied.
+ * Ownership: *out and *out_held are the caller's.
+ * Errors: IO (also if the .part belongs to another file), NOMEM.
  */
 int xd_set_journal_open(struct xd_journal **out, struct xd_rangeset *out_held,
                         const struct xd_set_place *p, struct xd_sink *sink,
                         enum xd_set_opening how, struct xd_error *err);
 
-/* All that it says was written to `sink` is on the disk then, and it says so.
- * Errors: IO. */
+/* Syncs everything that the journal says was written to `sink`, and records
+ * that.  Errors: IO. */
 int xd_set_journal_sync(struct xd_journal *j, struct xd_sink *sink,
                         struct xd_error *err);
 
-/* Take it away.  It is not open. */
+/* Deletes the journal, which must not be open. */
 void xd_set_journal_remove(const struct xd_sink *sink);
+
+/* Records that the complete file in `sink` does not match `hash`
+ * ("sha-256:HEX\n").  Errors: IO, NOMEM. */
+int xd_set_journal_note_failure(const struct xd_set_place *p,
+                                struct xd_sink *sink, const char *hash,
+                                struct xd_error *err);
 
 #endif

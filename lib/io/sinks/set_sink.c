@@ -13,41 +13,42 @@
 #include "os/file.h"
 #include "os/thread.h"
 
-/* So many files are synced sooner with the whole disk than each by itself. */
+/* From this number on, syncing the whole file system is faster than each
+ * file. */
 #define WORTH_A_DISK 4
 
-/* Of a file that has a journal. */
+/* State of a file that has a journal. */
 struct kept {
-    struct xd_journal *journal; /* NULL: it is closed; it is open only while the
-                                   file is */
-    uint64_t unsynced;          /* bytes, written since the last sync */
-    uint64_t sync;              /* the number of that */
+    /* open only while the file is open; NULL: closed */
+    struct xd_journal *journal;
+    uint64_t unsynced; /* bytes written since the last sync */
+    uint64_t sync;     /* number of the last sync */
 };
 
-/* There is none of a file that was not open yet. */
+/* State of a file that was opened at least once. */
 struct set_file {
-    struct xd_sink *sink; /* NULL: it is closed */
-    struct kept *kept;    /* NULL: it has no journal, or was not open yet */
-    unsigned n_users;     /* that write to it, or read, now */
-    bool was_open;        /* at some time: its .part is ours */
-    unsigned made;        /* folders for it */
-    uint64_t reached;     /* so far it has bytes */
-    uint64_t used;        /* the greater, the later it was used last */
+    struct xd_sink *sink; /* NULL: closed */
+    struct kept *kept;    /* NULL: no journal, or not opened yet */
+    unsigned n_users;     /* threads reading or writing now */
+    bool was_open;        /* opened before: its .part is ours */
+    unsigned made;        /* number of folders created for it */
+    uint64_t reached;     /* end of the bytes written */
+    uint64_t used;        /* order of use: the larger, the more recent */
 };
 
 struct xd_set_sink {
     struct xd_sink base;
-    /* Constant after new(). */
+    /* constant after new() */
     const struct xd_set_place *places;
     struct xd_set_sink_options o;
-    /* Owned by the caller of sync(). */
+    /* used only by the thread that calls sync() */
     uint64_t n_syncs;
     /* Guarded by lock, which is held while a file is opened or closed. */
     struct xd_mutex lock;
     size_t n;
-    struct set_file **files; /* each NULL, or where it stays, or */
-    struct set_file named;   /* all that have their names */
-    size_t *open;            /* those that are */
+    struct set_file **files; /* an entry is NULL, allocated, or &named */
+    struct set_file named;   /* stands for every finished file */
+    size_t *open;            /* indexes of open files */
     size_t n_open, open_capacity;
     uint64_t n_used;
 };
@@ -67,7 +68,8 @@ static void close_journal(struct set_file *f)
     f->kept->journal = NULL;
 }
 
-/* Where nothing was written the .part goes with its sink. */
+/* Closes an open file.  If nothing was written, closing its sink deletes the
+ * .part. */
 static void close_locked(struct xd_set_sink *s, size_t place)
 {
     struct set_file *f = s->files[s->open[place]];
@@ -82,13 +84,15 @@ static void close_locked(struct xd_set_sink *s, size_t place)
     s->open[place] = s->open[--s->n_open];
 }
 
-/* What is not on the disk is synced by the file in which it was written. */
+/* Returns whether the file may be closed.  Unsynced data must be synced through
+ * the descriptor that wrote it. */
 static bool may_close(const struct set_file *f)
 {
     return f->n_users == 0 && !(f->kept && f->kept->unsynced > 0);
 }
 
-/* Of those that may be closed; n_open if there is none. */
+/* Returns the least recently used file that may be closed; n_open if there is
+ * none. */
 static size_t least_recent_locked(const struct xd_set_sink *s)
 {
     size_t oldest = s->n_open;
@@ -103,7 +107,7 @@ static size_t least_recent_locked(const struct xd_set_sink *s)
     return oldest;
 }
 
-/* Those that are in use stay: each use closes one file at most. */
+/* Files in use stay open.  Each use closes at most one other file. */
 static void close_surplus_locked(struct xd_set_sink *s)
 {
     size_t oldest;
@@ -115,9 +119,9 @@ static void close_surplus_locked(struct xd_set_sink *s)
         close_locked(s, oldest);
 }
 
-/* What an earlier run left is not known to be of this file, unless a journal will
- * say so.  What this one wrote has to be there: another program may have cut it
- * while it was closed. */
+/* Checks the length of the .part that was opened.  Data of an earlier run is
+ * trusted only with a journal.  Data of this run must still be there: another
+ * program may have truncated the file while it was closed. */
 static int check_found(const struct set_file *f, const struct xd_set_place *p,
                        struct xd_sink *sink, struct xd_error *err)
 {
@@ -126,12 +130,14 @@ static int check_found(const struct set_file *f, const struct xd_set_place *p,
     if (!f->was_open)
         return xd_file_sink_found(sink) > 0 ? xd_file_sink_empty(sink, err) : 0;
     if (xd_file_sink_found(sink) < f->reached)
-        return xd_fail(err, XD_E_IO, "%s: it was cut or removed meanwhile",
+        return xd_fail(err, XD_E_IO,
+                       "%s: another program has shortened or removed it",
                        xd_file_sink_part(sink));
     return 0;
 }
 
-/* NULL when out of memory. */
+/* Returns the state of file `i`, which it allocates if needed.  NULL if out of
+ * memory. */
 static struct set_file *file_locked(struct xd_set_sink *s, size_t i)
 {
     if (!s->files[i])
@@ -139,7 +145,7 @@ static struct set_file *file_locked(struct xd_set_sink *s, size_t i)
     return s->files[i];
 }
 
-/* Its .part, in a folder that may be made. */
+/* Opens the .part, creating folders as needed. */
 static int open_part(const struct xd_set_sink *s, const struct xd_set_place *p,
                      const struct xd_sink *beside, bool replaces,
                      struct xd_sink **out, struct xd_error *err)
@@ -201,7 +207,8 @@ static enum xd_set_opening how_to_open(const struct xd_set_sink *s,
     return s->o.begins_anew ? XD_SET_FRESH : XD_SET_FIRST;
 }
 
-/* Its journal, too, if it has one.  `held`: what an earlier run left. */
+/* Opens a file, and its journal if it has one.  `held` gets the bytes that an
+ * earlier run has left. */
 static int open_with_journal_locked(struct xd_set_sink *s, size_t i,
                                     struct xd_rangeset *held,
                                     struct xd_error *err)
@@ -224,7 +231,7 @@ static int open_with_journal_locked(struct xd_set_sink *s, size_t i,
     return rc;
 }
 
-/* *out stays open until end_use(). */
+/* Opens a file, or finds that it is open.  It stays open until end_use(). */
 static int begin_use(struct xd_set_sink *s, size_t i, bool writes,
                      struct set_file **out, struct xd_error *err)
 {
@@ -244,7 +251,8 @@ static int begin_use(struct xd_set_sink *s, size_t i, bool writes,
     return rc;
 }
 
-/* It has these bytes, of which so many are new. */
+/* Ends a use of the file, which now contains the bytes `there`.  `written` is
+ * the number of bytes written. */
 static void end_use(struct xd_set_sink *s, struct set_file *f,
                     struct xd_range there, uint64_t written)
 {
@@ -258,7 +266,6 @@ static void end_use(struct xd_set_sink *s, struct set_file *f,
     xd_mutex_unlock(&s->lock);
 }
 
-/* The file that byte `offset` is of. */
 static size_t file_at(struct xd_set_sink *s, uint64_t offset)
 {
     size_t n;
@@ -271,7 +278,7 @@ static size_t file_at(struct xd_set_sink *s, uint64_t offset)
            1;
 }
 
-/* Its journal says so when it is written. */
+/* Writes the bytes, then records them in the journal. */
 static int write_part(const struct set_file *f, struct xd_range range,
                       const void *from, struct xd_error *err)
 {
@@ -282,7 +289,7 @@ static int write_part(const struct set_file *f, struct xd_range range,
                               : rc;
 }
 
-/* Each part in its file. */
+/* Reads or writes each part in its file. */
 static int use(struct xd_set_sink *s, uint64_t offset, void *to,
                const void *from, size_t len, struct xd_error *err)
 {
@@ -328,7 +335,8 @@ static int set_read(struct xd_sink *base, uint64_t offset, void *data,
     return use((struct xd_set_sink *)base, offset, data, NULL, len, err);
 }
 
-/* Each has been finished by itself. */
+/* Does nothing, because xd_set_sink_finish_files() finishes the files one by
+ * one. */
 static int set_finish(struct xd_sink *base, uint64_t size, struct xd_error *err)
 {
     (void)base;
@@ -337,7 +345,7 @@ static int set_finish(struct xd_sink *base, uint64_t size, struct xd_error *err)
     return 0;
 }
 
-/* It is closed. */
+/* Frees the state of a file, which must be closed. */
 static void free_file(struct xd_set_sink *s, size_t i)
 {
     if (!s->files[i] || s->files[i] == &s->named)
@@ -407,7 +415,7 @@ static void close_file_locked(struct xd_set_sink *s, size_t i)
         }
 }
 
-/* How many of the files, from the first on, lie in one folder. */
+/* Returns how many of the files, from the first, are in the same folder. */
 static size_t count_in_folder(const struct xd_set_sink *s, const size_t *files,
                               size_t n)
 {
@@ -419,8 +427,8 @@ static size_t count_in_folder(const struct xd_set_sink *s, const size_t *files,
     return i;
 }
 
-/* It is open, and no longer one of those that the set closes; NULL if it is
- * closed. */
+/* Takes an open file out of the list of open ones, so that the set does not
+ * close it; NULL if it is closed. */
 static struct xd_sink *take_locked(struct xd_set_sink *s, size_t i)
 {
     struct xd_sink *sink = s->files[i] ? s->files[i]->sink : NULL;
@@ -459,7 +467,8 @@ static int open_and_take(struct xd_set_sink *s, size_t i, struct xd_sink **out,
     return rc;
 }
 
-/* Of a file that is compared nothing has to reach the disk. */
+/* Renames a file, or compares it with the existing one.  A compared file need
+ * not reach the disk. */
 static int name_or_match(const struct xd_set_place *p, struct xd_sink *sink,
                          bool is_synced, struct xd_error *err)
 {
@@ -471,7 +480,7 @@ static int name_or_match(const struct xd_set_place *p, struct xd_sink *sink,
                      : xd_sink_finish(sink, size, err);
 }
 
-/* *sink is NULL if it is closed, and after a failure. */
+/* Finishes one file.  `sink` is NULL if the file is closed or has failed. */
 static int finish_file(struct xd_set_sink *s, size_t i, struct xd_sink **sink,
                        bool is_synced, struct xd_error *err)
 {
@@ -487,7 +496,7 @@ static int finish_file(struct xd_set_sink *s, size_t i, struct xd_sink **sink,
     return rc;
 }
 
-/* What was written to the first of them is in the folder of all. */
+/* Syncs the file system of the first file's folder, which all share. */
 static bool sync_disk(struct xd_set_sink *s, const size_t *files, size_t n,
                       struct xd_sink **sinks)
 {
@@ -497,7 +506,8 @@ static bool sync_disk(struct xd_set_sink *s, const size_t *files, size_t n,
     return xd_disk_sync(xd_file_sink_folder(sinks[0]));
 }
 
-/* Files that are compared get no names, and nothing of them stays. */
+/* Returns whether all files are only compared.  These are not renamed, and
+ * their .part is deleted. */
 static bool are_all_compared(const struct xd_set_sink *s, const size_t *files,
                              size_t n)
 {
@@ -508,7 +518,7 @@ static bool are_all_compared(const struct xd_set_sink *s, const size_t *files,
     return i == n;
 }
 
-/* The file has its name. */
+/* Removes the journal and the state of a file that was renamed. */
 static void forget_file(struct xd_set_sink *s, size_t i,
                         const struct xd_sink *sink)
 {
@@ -520,7 +530,7 @@ static void forget_file(struct xd_set_sink *s, size_t i,
     xd_mutex_unlock(&s->lock);
 }
 
-/* They lie in one folder, whose names are synced once. */
+/* Finishes files of one folder, so that its names are synced once. */
 static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
                           xd_set_ended_fn *ended, void *user)
 {
@@ -551,7 +561,8 @@ static void finish_folder(struct xd_set_sink *s, const size_t *files, size_t n,
         ended(user, named, n_named, rc < 0 ? &error : NULL);
 }
 
-/* No more than may be open, and those of one folder. */
+/* Returns how many of the files to finish together: those in one folder, up to
+ * the number that may be open. */
 static size_t count_together(const struct xd_set_sink *s, const size_t *files,
                              size_t n)
 {
@@ -575,7 +586,8 @@ void xd_set_sink_finish_files(struct xd_set_sink *s, const size_t *files,
     }
 }
 
-/* What is written to it is ours, also where PATH is by now another's. */
+/* Removes the .part of a file, which is ours even if the file at PATH now
+ * belongs to somebody else. */
 static void remove_part(const struct xd_set_sink *s, size_t i, unsigned made)
 {
     const struct xd_set_place *p = &s->places[i];
@@ -599,6 +611,38 @@ void xd_set_sink_leave_file(struct xd_set_sink *s, size_t i)
         remove_part(s, i, f->made);
     free_file(s, i);
     xd_mutex_unlock(&s->lock);
+}
+
+/* Keeps a complete file on the disk for a run with another hash.  If the
+ * journal cannot be written, the next run fetches it again. */
+static bool keep_failed(const struct xd_set_sink *s, size_t i, const char *hash)
+{
+    const struct xd_set_place *p = &s->places[i];
+    struct xd_sink *sink;
+    bool is_all;
+
+    if (open_part(s, p, NULL, true, &sink, NULL) < 0)
+        return false;
+    is_all = xd_file_sink_found(sink) == xd_set_place_size(p) &&
+             xd_set_journal_note_failure(p, sink, hash, NULL) == 0;
+    xd_sink_free(sink);
+    return is_all;
+}
+
+void xd_set_sink_leave_failed(struct xd_set_sink *s, size_t i, const char *hash)
+{
+    const struct set_file *f;
+    bool is_kept;
+
+    xd_mutex_lock(&s->lock);
+    close_file_locked(s, i);
+    f = s->files[i];
+    is_kept = f && f->was_open && keep_failed(s, i, hash);
+    if (is_kept)
+        free_file(s, i);
+    xd_mutex_unlock(&s->lock);
+    if (!is_kept)
+        xd_set_sink_leave_file(s, i);
 }
 
 /* ---- journals ---- */
@@ -630,7 +674,8 @@ static int drop_part(struct xd_set_sink *s, size_t i, struct xd_range range,
     return rc;
 }
 
-/* Of what was never open nothing is noted. */
+/* Returns whether the journal of a file may have records.  A file that was
+ * never opened has none. */
 static bool was_noted(struct xd_set_sink *s, size_t i)
 {
     bool was;
@@ -657,11 +702,10 @@ void xd_set_sink_drop(struct xd_set_sink *s, struct xd_range range,
     }
 }
 
-/* None. */
 #define NO_FILE SIZE_MAX
 
-/* The next open file that this sync has not seen, or NO_FILE.  It is in use
- * then. */
+/* Returns the next open file that this sync has not handled, and marks it as in
+ * use; or NO_FILE. */
 static size_t take_unsynced(struct xd_set_sink *s, struct set_file **out,
                             uint64_t *out_bytes)
 {

@@ -350,14 +350,36 @@ static bool choose_begun(const struct xd_adaptive *p, unsigned depot,
     return out->begin == 0 && !xd_range_is_empty(*out);
 }
 
+/* A depot is asked for an object of unknown size in one request, because any part
+ * of it may not exist.  Returns false if a request of the depot gets it. */
+static bool take_unsized_whole(const struct xd_adaptive *p, unsigned depot,
+                               struct xd_range *out)
+{
+    const struct xd_book *b = p->book;
+    const struct xd_range place =
+        xd_book_cut(b, (struct xd_range){out->begin, b->wanted.end});
+
+    if (!xd_rangeset_contains(&b->unsized, place))
+        return true;
+    for (unsigned i = 0; i < b->n_fetches; i++)
+        if (p->flows[i].is_running && p->flows[i].depot == depot &&
+            xd_book_cut(
+                b, (struct xd_range){p->flows[i].range.begin, b->wanted.end})
+                    .end == place.end)
+            return false;
+    *out = xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED, place);
+    return true;
+}
+
 static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
                             xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct xd_adaptive *p = policy;
     const bool is_begun = choose_begun(p, depot, out);
-    bool chosen = is_begun || (xd_lane_is_allowed(p, fetch, depot) &&
-                               !p->depots[depot].is_overdue &&
-                               choose(p, fetch, depot, out));
+    bool chosen =
+        is_begun ||
+        (xd_lane_is_allowed(p, fetch, depot) && !p->depots[depot].is_overdue &&
+         choose(p, fetch, depot, out) && take_unsized_whole(p, depot, out));
 
     *visits = p->visits;
     if (!chosen)
@@ -475,8 +497,6 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .free = adaptive_free,
                                              .look = adaptive_look,
                                              .choose = adaptive_choose,
-                                             .preferred_depot =
-                                                 xd_first_to_answer,
                                              .received = xd_adaptive_heard,
                                              .shorten = xd_adaptive_shorten,
                                              .spares = xd_adaptive_spares,

@@ -367,10 +367,6 @@ struct xd_range xd_first_block(const struct xd_adaptive *p);
 bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
                        struct xd_range *out);
 
-/* The policy's preferred_depot(): who answers first, as long as nobody was asked for
- * the first byte of the first block. */
-unsigned xd_first_to_answer(void *policy);
-
 /* How long until all before `to` is here, of a depot that has never said a word:
  * it is taken to wait as long again as it has, in which its connection and its
  * request each took a round trip. */

@@ -62,9 +62,8 @@
 #define COUNT_RATIONS (1500 * XD_MS)
 
 /* The part of what they would bring if each were capped that new connections
- * have to gain; and the part of that which has to be more in all. */
+ * have to gain. */
 #define GAIN 0.25
-#define GAIN_IN_ALL 0.5
 
 /* Connections that could be one, and bring so many times what they would if each
  * were capped, are on a line that has become faster. */
@@ -229,14 +228,11 @@ void xd_connections_heard(struct xd_connections *c, unsigned depot,
         d->burst_at = now;
         d->burst = 0;
     }
-    if (c->began_at == 0)
-        c->began_at = now;
     d->heard_at = now;
     d->burst += bytes;
     d->bytes += bytes;
     if (c->lanes[lane].began_at >= d->spread_at)
         d->added += bytes;
-    c->bytes += bytes;
 }
 
 void xd_connections_ended(struct xd_connections *c, unsigned lane)
@@ -391,13 +387,10 @@ static bool is_worth_a_trial(const struct xd_connections_depot *d,
 }
 
 static void probe(struct xd_connections *c, struct xd_connections_depot *d,
-                  const struct xd_connections_facts *f, double all_before)
+                  const struct xd_connections_facts *f)
 {
-    if (c->n_trials++ == 0) {
-        c->all_before = all_before;
-        c->gained = 0;
+    if (c->n_trials++ == 0)
         c->has_helped = false;
-    }
     d->stage_before = d->stage;
     d->allowed_before = d->allowed;
     d->spread_before = d->spreads;
@@ -459,10 +452,8 @@ static xd_usec begin_trial(struct xd_connections *c,
     if (f->now < d->next_at ||
         (f->now < pause_of(c, d)->ends_at && !f->is_needed))
         return XD_NEVER;
-    if (is_rationed_trial(d, f))
-        probe(c, d, f, mean_rate(c->bytes, c->began_at, f->now));
-    else if (is_equal_trial(c, d, f))
-        probe(c, d, f, add_up(c, 0, c->n_lanes, f).last.rate);
+    if (is_rationed_trial(d, f) || is_equal_trial(c, d, f))
+        probe(c, d, f);
     else if (rationed_at(d, f) > f->now)
         return rationed_at(d, f);
     return XD_NEVER;
@@ -560,20 +551,6 @@ static xd_usec least_wait(const struct xd_connections_depot *d,
                                : CONNECT_LATENCIES * f->latency;
 }
 
-/* Capped connections begin with a burst, which may not have been over for all of
- * the turn after which the probe began; the one that has ended meanwhile knows. */
-static void measure_again(const struct xd_connections *c,
-                          struct xd_connections_depot *d,
-                          const struct xd_connections_facts *f)
-{
-    struct sum s = add_up(c, f->first_lane, c->lanes_per_depot, f);
-
-    if (d->can_share || d->is_rationed || s.n != d->n_before)
-        return;
-    if (s.last.rate / s.n < d->each_before)
-        d->each_before = s.last.rate / s.n;
-}
-
 /* Its first byte has come, or is late. */
 static void look_at_probe(struct xd_connections *c,
                           struct xd_connections_depot *d,
@@ -588,29 +565,24 @@ static void look_at_probe(struct xd_connections *c,
     } else if (wait > most) {
         end_useless(c, d, f);
     } else if (d->wait > 0) {
-        measure_again(c, d, f);
         begin_counting(c, d, f);
     }
 }
 
 /* How many of the new connections, of which there is one at least, deliver what
  * they would if each were capped, or nearly so: some have just begun, or are
- * between two requests; 0 if all depots together deliver little more. */
-static unsigned judge(struct xd_connections *c,
-                      const struct xd_connections_depot *d,
+ * between two requests; 0 if they deliver little more. */
+static unsigned judge(const struct xd_connections_depot *d,
                       const struct xd_connections_facts *f)
 {
     double rate = mean_rate(d->bytes - d->marked, d->marked_at, f->now);
-    double all = mean_rate(c->bytes - d->marked_in_all, d->marked_at, f->now);
     double useful = rate / d->each_before - d->n_before;
     double equal = useful / (1 - EQUAL);
     unsigned n_new = f->n_running - d->n_before;
 
-    if (useful > 0)
-        c->gained += useful * d->each_before;
     if (d->spreads && rate > MOST_GAIN * f->n_running * d->each_before)
         return 0;
-    if (useful < GAIN * n_new || all - c->all_before < GAIN_IN_ALL * c->gained)
+    if (useful < GAIN * n_new)
         return 0;
     if (f->n_running < d->allowed) /* there was nothing to ask the others for */
         return d->allowed - d->n_before;
@@ -636,7 +608,7 @@ static void end_counting(struct xd_connections *c,
     if (f->n_running <= d->n_before) {
         give_up(c, d, f->now);
     } else if (d->is_gauged) {
-        unsigned useful = judge(c, d, f);
+        unsigned useful = judge(d, f);
 
         if (useful > 0)
             end_trial(c, d, useful, f->now);
@@ -677,7 +649,6 @@ static void look_at_trial(struct xd_connections *c,
         d->is_marked = true;
         d->marked_at = f->now;
         d->marked = d->bytes;
-        d->marked_in_all = c->bytes;
         d->added = 0;
     } else if (d->is_marked && f->now >= d->marked_at + count) {
         end_counting(c, d, f);

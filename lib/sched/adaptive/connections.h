@@ -23,10 +23,8 @@
  * A server, or a TCP window, that caps each connection shows it: all
  * connections of the depot are steady, and equal, or where requests share one
  * they are steady together; or all are silent together after a burst, where the
- * server rations by the second.  So may connections that share a line, so that more of them are only a trial.  Its use is
- * measured over all depots together, since on a shared line another connection
- * only takes from the others.  When no trial of those that began together was
- * of use, the pause before the next one, of any depot, doubles; where requests
+ * server rations by the second.  So may connections that share a line, so that more
+ * of them are only a trial.  When no trial of those that began together was of use, the pause before the next one, of any depot, doubles; where requests
  * share a connection they are equal whatever limits them, so that a trial in vain
  * delays those of its own depot alone.
  *
@@ -106,7 +104,7 @@ struct xd_connections_depot {
     double each_before; /* and what each of them brought */
     bool is_marked;     /* TCP has found its speed; since then are counted: */
     xd_usec marked_at;
-    uint64_t marked, marked_in_all;
+    uint64_t marked;
     uint64_t added; /* by requests that began after spread_at */
 };
 
@@ -115,13 +113,9 @@ struct xd_connections {
     unsigned lanes_per_depot, first;
     struct xd_connection_watch *lanes; /* one per fetch */
     struct xd_connections_depot *depots;
-    uint64_t bytes;   /* of all depots, the first of which came */
-    xd_usec began_at; /* then; 0: none did */
 
-    unsigned n_trials; /* under way */
-    double all_before; /* what all depots brought before the first of them */
-    double gained;     /* by those that have ended, each for itself */
-    bool has_helped;   /* one of those */
+    unsigned n_trials;           /* under way */
+    bool has_helped;             /* one of those that began together */
     struct xd_trial_pause pause; /* of depots that cannot share */
 };
 

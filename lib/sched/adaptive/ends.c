@@ -292,13 +292,6 @@ static bool is_worth(const struct xd_adaptive *p, double spent, double cost,
     return spent + cost <= p->most_hedged || cost <= saved * p->rate * WORTH;
 }
 
-/* The first bytes of a depot that is not known are coming: they tell nothing. */
-static bool is_beginning(const struct xd_adaptive *p, const struct xd_flow *f)
-{
-    return f->has_begun && p->forecasts[f->depot].rate <= 0 &&
-           p->now < f->forecast.since + p->forecasts[f->depot].latency;
-}
-
 /* Who could bring in others' place: how fast, and after how many other bytes. */
 struct helper {
     double rate, latency, first;
@@ -330,7 +323,7 @@ static bool is_late(const struct xd_adaptive *p, const struct xd_flow *f,
         return false;
     if (xd_flow_overdue_at(p, f) <= p->now)
         return true;
-    if (xd_flow_is_offered(p, f) || h->rate <= 0 || is_beginning(p, f) ||
+    if (xd_flow_is_offered(p, f) || h->rate <= 0 ||
         (xd_line_is_slow(p) && !is_lost_tail(p, f)))
         return false;
     time = time_of(p, h, f);

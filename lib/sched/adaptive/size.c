@@ -39,9 +39,8 @@
 #define SHARE 0.5
 
 /* Where connections bound a depot each is as steady as its bound, and each pause
- * between requests is lost: one asks for what its connection brings in so long,
- * and in so much of the time that is left. */
-#define BOUND_S 4.0
+ * between requests is lost: one asks for what its connection brings in so much of
+ * the time that is left. */
 #define BOUND_SHARE 0.8
 
 /* Whoever asks for so many connections to a depot, which are more than it gets
@@ -162,8 +161,6 @@ double xd_most_of(const struct xd_adaptive *p, unsigned depot)
         most = f->rate / d->n_running * TRIED_S;
         return most > least_first(p) ? most : least_first(p);
     }
-    if (xd_connections_bound(p, depot))
-        most = xd_rate_of_lane(p, depot) * BOUND_S;
     if (d->heard_at == 0 && d->owed > 0 && f->latency > 0 &&
         most_unheard(p, f) < block)
         return most_unheard(p, f);
@@ -210,9 +207,35 @@ static double bytes_before(const struct xd_adaptive *p, unsigned fetch,
                                              : meanwhile;
 }
 
+/* How many more requests the depot may get now, this one included. */
+static unsigned count_free(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_holder *d = &p->book->depots[depot];
+    unsigned n = xd_connections_allowed(&p->connections, depot);
+
+    if (d->governed > 0 && d->governed < n)
+        n = d->governed;
+    return n > d->running ? n - d->running : 1;
+}
+
+/* Returns the most that one request takes of a depot that has refused requests.  As few
+ * as possible are made: together they take all that is left, and the last bytes are not
+ * shared. */
+static double most_of_spared(const struct xd_adaptive *p, unsigned depot)
+{
+    const double least = least_first(p);
+    double share = HUGE_VAL;
+
+    if (p->unasked > 0)
+        share = p->unasked / count_free(p, depot);
+    return share > least ? share : least;
+}
+
 /* The part of what a depot will still deliver that one request takes. */
 static double share_of(const struct xd_adaptive *p, unsigned depot)
 {
+    if (p->book->depots[depot].is_spared)
+        return 1;
     if (!xd_connections_bound(p, depot))
         return SHARE;
     return are_many_given(p) ? GIVEN_SHARE : BOUND_SHARE;
@@ -246,7 +269,8 @@ static double size_among_others(struct xd_adaptive *p, unsigned fetch,
 
     if (rate <= 0)
         return size_for_unknown(p, depot, r);
-    most = xd_most_of(p, depot);
+    most = p->book->depots[depot].is_spared ? most_of_spared(p, depot)
+                                            : xd_most_of(p, depot);
     least = least_of(p, depot, rate);
     if (least > most)
         least = most;

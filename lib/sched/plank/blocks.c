@@ -31,8 +31,8 @@ void xd_blocks_fini(struct xd_blocks *b)
     *b = (struct xd_blocks){.n = 0};
 }
 
-/* The number of the block that begins at cut k: the grid's lines up to there,
- * and the cuts before it. */
+/* Returns the number of the block that begins at cut k: grid lines up to the
+ * cut, plus the cuts before it. */
 static uint64_t block_at_cut(const struct xd_blocks *b, size_t k)
 {
     return (b->cuts[k] - b->whole.begin) / b->block_bytes + k + 1;
@@ -44,7 +44,8 @@ static uint64_t block_begin(const struct xd_blocks *b, uint64_t i)
 
     if (i >= b->n)
         return b->whole.end;
-    while (low < high) { /* how many cuts begin block i or an earlier one */
+    /* find how many cuts begin block i or an earlier one */
+    while (low < high) {
         size_t mid = low + (high - low) / 2;
 
         if (block_at_cut(b, mid) <= i)

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paper's three policies, which are one: progress-driven redundancy with
- * different R and P.
+ * The three policies of the paper (Plank et al., 2003, section 3.2).  All are
+ * progress-driven redundancy with different R and P:
  *
- *     - If a block with download number below R is not complete, and more than
- *       P later blocks are, the first such block.
- *     - Else the next block whose download number is zero.
- *     - If there is none, the smallest incomplete block with download number
- *       below R.
+ * - If more than P blocks after an incomplete block with download number below
+ *   R are complete, take the first such block.
+ * - Otherwise take the next block with download number zero.
+ * - If there is none, take the first incomplete block with download number
+ *   below R.
  *
- * The download number of an incomplete block is the number of attempts that
- * run: each increments it, and one that fails gives it back.
+ * The download number of an incomplete block is the number of running attempts
+ * to fetch it.
  *
- * The first block with number below R is late if any is, since it has the most
- * complete blocks after it; so one look at the board tells whether the first
- * rule holds.  P = 0 takes that block at once, late or not.
+ * If any block is late, the first one with download number below R is, because
+ * it has the most complete blocks after it.  So a single query of the board
+ * decides the first rule.  With P = 0 that block is always taken.
  *
- * "Next" and "none" mean blocks that the lane's depot may take.  For a reader
- * the file begins where its window does, and what is complete behind the window
- * makes nothing late.  A block that only the end of the window keeps from being
- * fetched is still next: the lane waits for it, where doubling others meanwhile
- * would cost bytes for nothing.
+ * Only blocks that the depot of the lane may take are considered.  For a reader
+ * the file begins at its window, and complete blocks after the window do not
+ * make others late.  If the next block is only excluded by the end of the
+ * window, the lane waits for it, because a duplicate of another block would
+ * waste bytes.
  *
  *     blocks       |   0   |   1   |   2   |   3   |   4   |
  *     window               .    |==================|
  *                               head
  *
- * A window may begin within a block of which no reader wants the first part.
- * Its rest, the window's *head*, is then a block of its own, which no other
- * attempt at the block counts for that fetches another part.
+ * If a window begins inside a block whose first part no reader wants, the rest
+ * of that block, the window's *head*, is treated as a block of its own.
+ * Attempts at other parts of the block do not count for it.
  */
 #include "sched/policy.h"
 
@@ -47,11 +47,11 @@ struct attempt {
     bool is_running;
 };
 
-/* Blocks that a lane may choose from for one window: those from `next` on, and
- * before them the head, if the window has one. */
+/* The blocks that a lane may choose from in one window: those from `next` on,
+ * and the head before them, if there is one. */
 struct choice {
     unsigned slot;
-    uint64_t next, end; /* `end` is the first that ends behind the window */
+    uint64_t next, end; /* `end`: the first block that ends after the window */
     struct xd_range head;
     bool head_is_open, head_is_fresh;
 };
@@ -60,9 +60,9 @@ struct plank {
     const struct xd_book *book;
     struct xd_blocks blocks;
     struct xd_board board;
-    struct xd_trials trials;  /* failed attempts at blocks not complete */
-    struct attempt *attempts; /* one per fetch */
-    bool has_losses; /* some depot may hold only a part of some block */
+    struct xd_trials trials;  /* failed attempts at incomplete blocks */
+    struct attempt *attempts; /* one for each fetch */
+    bool has_losses;          /* a depot may hold only a part of a block */
 };
 
 static void plank_free(void *policy)
@@ -147,10 +147,12 @@ static bool has_tried(const struct plank *p, uint64_t block, unsigned depot)
 }
 
 /*
- * Never twice at once at one depot, and not again there until every other
- * that could has tried.  A depot holds all of a block or nothing, unless it
- * lost a part: then what counts is whether it has the first byte that is
- * missing, so that depots which hold different parts can still complete it.
+ * A depot never has two attempts at a block at a time.  After a failure it may
+ * try again only when every other depot that could has tried.
+ *
+ * Depots hold all of a block or nothing, unless one has lost a part.  Then the
+ * first missing byte decides, so that depots with different parts can complete
+ * the block.
  */
 static bool may_take_at(const struct plank *p, unsigned depot, uint64_t block,
                         uint64_t byte)
@@ -191,7 +193,7 @@ static bool is_complete(const struct plank *p, uint64_t block)
                          xd_blocks_range(&p->blocks, block));
 }
 
-/* Work out anew all that the board says of an incomplete block. */
+/* Recomputes everything on the board about an incomplete block. */
 static void reconsider(struct plank *p, uint64_t block)
 {
     mark(p, block);
@@ -209,7 +211,7 @@ static void refresh(struct plank *p, uint64_t block)
     xd_board_publish(&p->board, block, block);
 }
 
-/* Whether a depot may try again depends on which others could. */
+/* Which depots may try again depends on which others could. */
 static void refresh_tried(struct plank *p)
 {
     for (size_t i = 0; i < p->trials.n; i++)
@@ -217,7 +219,7 @@ static void refresh_tried(struct plank *p)
             refresh(p, p->trials.list[i].block);
 }
 
-/* How many attempts fetch a byte. */
+/* Returns how many attempts fetch the byte. */
 static unsigned number_at(const struct plank *p, uint64_t byte)
 {
     unsigned n = 0;
@@ -230,8 +232,9 @@ static unsigned number_at(const struct plank *p, uint64_t byte)
     return n;
 }
 
-/* Where the bytes from `byte` on end of which one more copy may be in flight:
- * attempts at a head know nothing of the block's end, which may run already. */
+/* Returns the end of the bytes, starting at `byte`, that may have one more copy
+ * in flight.  Attempts at a head ignore the rest of the block, which may be in
+ * flight already. */
 static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
@@ -244,12 +247,10 @@ static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
     return end;
 }
 
-/*
- * A fresh attempt asks for what has not arrived: if one broke off half way,
- * what it delivered is kept.  One beside another that runs is the paper's copy
- * of the block, less what was accepted and so cannot be wanted again; but one
- * that runs in another part of the block is not copied.
- */
+/* Returns what a new attempt asks for.  If no other attempt fetches the first
+ * missing byte, this is what is missing: after an interruption the received
+ * part is kept.  Otherwise it is the paper's copy of the block, without
+ * verified bytes and without parts that other attempts fetch. */
 static struct xd_range missing_in(const struct plank *p, unsigned depot,
                                   struct xd_range r)
 {
@@ -271,11 +272,9 @@ static struct xd_range missing_in(const struct plank *p, unsigned depot,
     return ask;
 }
 
-/*
- * With whole_blocks a copy is the paper's: all of the block once more.  After a
- * failure only what is missing is asked for, since depots that always break off
- * at the same place would never complete the block otherwise.
- */
+/* Returns whether to copy the whole block as in the paper (whole_blocks).
+ * After a failure only missing bytes are requested; otherwise depots that
+ * always break off at the same position would never complete the block. */
 static bool is_copied_whole(const struct plank *p, unsigned depot,
                             uint64_t block, struct xd_range r)
 {
@@ -301,8 +300,8 @@ static void begin(struct plank *p, unsigned fetch, unsigned depot,
 {
     bool was_tried = xd_trials_any(&p->trials, block);
 
-    /* A second attempt there: every other has had its turn, and all begin
-     * anew. */
+    /* A second attempt of this depot: all others have had their turn, so
+     * everybody may try again. */
     if (xd_trials_has(&p->trials, block, depot))
         xd_trials_forget(&p->trials, block);
     p->attempts[fetch] = (struct attempt){block, depot, range, true};
@@ -315,7 +314,7 @@ static void begin(struct plank *p, unsigned fetch, unsigned depot,
     xd_board_publish(&p->board, block, block);
 }
 
-/* A block that is longer than the window is all head too. */
+/* If a block is longer than the window, all of the window is a head. */
 static struct choice look_at_window(const struct plank *p, unsigned depot)
 {
     struct xd_range w = p->book->window->range;
@@ -361,7 +360,7 @@ static bool is_late(struct plank *p, const struct choice *c, uint64_t block)
            p->book->o.progress;
 }
 
-/* What of a block lies in the window. */
+/* Returns the part of the block inside the window. */
 static struct xd_range part_of(const struct plank *p, const struct choice *c,
                                uint64_t block)
 {
@@ -393,7 +392,7 @@ static bool plank_choose(void *policy, unsigned fetch, unsigned depot,
     if (found) {
         *out = xd_book_cut(
             p->book, range_to_ask(p, depot, block, part_of(p, &c, block)));
-        /* All of it may be claimed already, which is reported in a moment. */
+        /* Everything may be received already, which will be reported soon. */
         found = !xd_range_is_empty(*out);
     }
     if (found)
@@ -416,8 +415,8 @@ static int plank_ended(void *policy, unsigned fetch, bool failed)
     return 0;
 }
 
-/* Whether anything that the board says of the block has changed.  The first
- * missing byte moves with each arrival, which matters only where a depot may
+/* Returns whether anything on the board about this block has changed.  The
+ * first missing byte changes with each arrival, but matters only if a depot may
  * hold a part of the block. */
 static bool note_arrival(struct plank *p, uint64_t block)
 {
@@ -466,8 +465,8 @@ static void allow_exactly(struct plank *p, unsigned depot, uint64_t block)
                        may_take(p, depot, block));
 }
 
-/* All that the board says of one depot, anew, but for what it tried and failed:
- * whole runs of blocks at once, then the few that need a closer look. */
+/* Recomputes the permissions of one depot, ignoring its failed attempts: first
+ * whole runs of blocks, then the few that need exact checks. */
 static void fill_slot(struct plank *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];

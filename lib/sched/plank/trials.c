@@ -13,7 +13,7 @@ void xd_trials_fini(struct xd_trials *t)
     *t = (struct xd_trials){.n = 0};
 }
 
-/* Index of the first entry that is not before (block, depot). */
+/* Returns the index of the first entry at or after (block, depot). */
 static size_t find(const struct xd_trials *t, uint64_t block, unsigned depot)
 {
     size_t low = 0, high = t->n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which depots have failed at which blocks.
+ * Records which depots have failed at which blocks.  Entries of done blocks are
+ * removed, so the list stays short.
  *
- * Only blocks that are not done have entries, so the list stays short.
- * Costs: look-ups O(log n), changes O(n).
+ * Costs: O(log n) to look up, O(n) to change.
  */
 #ifndef XD_SCHED_TRIALS_H
 #define XD_SCHED_TRIALS_H
@@ -18,14 +18,15 @@ struct xd_trial {
 };
 
 struct xd_trials {
-    struct xd_trial *list; /* ascending by block, then depot */
+    struct xd_trial *list; /* sorted by block, then by depot */
     size_t n, capacity;
 };
 
 /* A zeroed struct is an empty list. */
 void xd_trials_fini(struct xd_trials *t);
 
-/* 0 or NOMEM; what is there already is not added twice. */
+/* add() ignores an entry that exists.  any() returns whether any depot failed
+ * at the block.  Errors: NOMEM. */
 int xd_trials_add(struct xd_trials *t, uint64_t block, unsigned depot);
 bool xd_trials_has(const struct xd_trials *t, uint64_t block, unsigned depot);
 bool xd_trials_any(const struct xd_trials *t, uint64_t block);

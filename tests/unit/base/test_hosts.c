@@ -36,6 +36,17 @@ START_TEST(a_host_stands_for_all_its_servers)
 }
 END_TEST
 
+START_TEST(a_host_may_be_typed_as_curl_reads_it)
+{
+    ck_assert_int_eq(xd_hosts_add(&list, "127.1:08080"), 0);
+    ck_assert_int_eq(xd_hosts_add_url(&list, "http://[fe80::1%eth0]/a b"), 0);
+    ck_assert_int_eq(has("http://127.0.0.1:8080/"), 1);
+    ck_assert_int_eq(has("http://127.0.0.1/"), 0);
+    ck_assert_int_eq(has("http://[fe80::1%25eth0]/"), 1);
+    ck_assert_int_eq(has("http://[fe80::1%25eth1]/"), 0);
+}
+END_TEST
+
 static int matches(const char *url)
 {
     struct xd_url u;
@@ -110,6 +121,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, NULL, teardown);
     tcase_add_test(tcase, an_empty_list_has_nobody);
     tcase_add_test(tcase, a_host_stands_for_all_its_servers);
+    tcase_add_test(tcase, a_host_may_be_typed_as_curl_reads_it);
     tcase_add_test(tcase, a_url_stands_for_its_server_alone);
     tcase_add_test(tcase, a_star_stands_for_any_letters_where_that_is_asked);
     tcase_add_test(tcase, what_has_no_host_is_no_server);

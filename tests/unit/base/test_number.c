@@ -246,6 +246,22 @@ START_TEST(sums_and_products_that_do_not_fit_are_refused)
 }
 END_TEST
 
+START_TEST(size_as_text_has_one_unit_and_at_most_one_decimal)
+{
+    static const struct sample samples[] = {
+        {"0 bytes", 0},           {"1 byte", 1},
+        {"1023 bytes", 1023},     {"1 KiB", 1024},
+        {"1.5 KiB", 1536},        {"10.5 MiB", 10 * K * K + 512 * K},
+        {"64 MiB", 64 * K * K},   {"1023.9 MiB", K * K * K - 1},
+        {"15.9 EiB", UINT64_MAX},
+    };
+    char text[XD_SIZE_TEXT];
+
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        ck_assert_str_eq(xd_size_text(text, samples[i].value), samples[i].text);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("number");
@@ -261,5 +277,6 @@ int main(void)
     tcase_add_test(t, durations_are_seconds_unless_they_say_otherwise);
     tcase_add_test(t, what_is_not_quite_a_duration_is_refused);
     tcase_add_test(t, sums_and_products_that_do_not_fit_are_refused);
+    tcase_add_test(t, size_as_text_has_one_unit_and_at_most_one_decimal);
     return run_suite("base.number", t);
 }

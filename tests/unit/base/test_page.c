@@ -80,6 +80,17 @@ START_TEST(a_page_is_likely_where_a_file_is_asked_for_and_html_comes)
         {"http://a/film.mkv", "text/html ", true},
         {"http://a/pkg.deb", "text/html", true},
         {"http://a/photo.JPG", "text/html", true},
+        {"http://a/model.safetensors", "text/html", true},
+        {"http://a/model.gguf", "text/html", true},
+        {"http://a/model.onnx?download=true", "text/html", true},
+        {"http://a/model.pth", "text/html", true},
+        {"http://a/model.ckpt", "text/html", true},
+        {"http://a/disk.vmdk", "text/html", true},
+        {"http://a/rows.parquet", "text/html", true},
+        {"http://a/rows.csv", "text/html", true},
+        {"http://a/rows.json", "text/html", true},
+        {"http://a/rows.sqlite", "text/html", true},
+        {"http://a/book.pdf", "text/html", true},
         {"http://a/d.iso", NULL, false},
         {"http://a/d.iso", "", false},
         {"http://a/d.iso", "application/octet-stream", false},
@@ -98,9 +109,30 @@ START_TEST(a_page_is_likely_where_a_file_is_asked_for_and_html_comes)
     };
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         ck_assert_msg(
-            xd_page_is_likely(url_of(answers[i].url), answers[i].type) ==
+            xd_page_is_likely(url_of(answers[i].url), NULL, answers[i].type) ==
                 answers[i].is_likely,
             "%s", answers[i].url);
+}
+END_TEST
+
+START_TEST(page_is_likely_where_the_file_is_to_be_saved_as_data)
+{
+    static const struct {
+        const char *url, *name;
+        bool is_likely;
+    } answers[] = {
+        {"http://a/get?id=5", "model.gguf", true},
+        {"http://a/get?id=5", "out/model.GGUF", true},
+        {"http://a/get", "model.gguf/notes", false},
+        {"http://a/get", "notes", false},
+        {"http://a/index.html", "model.gguf", false},
+        {"http://a/model.gguf", "notes", true},
+    };
+
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+        ck_assert_msg(xd_page_is_likely(url_of(answers[i].url), answers[i].name,
+                                        "text/html") == answers[i].is_likely,
+                      "%s as %s", answers[i].url, answers[i].name);
 }
 END_TEST
 
@@ -126,6 +158,7 @@ int main(void)
     tcase_add_test(t, what_lies_behind_the_first_bytes_tells_nothing);
     tcase_add_test(t,
                    a_page_is_likely_where_a_file_is_asked_for_and_html_comes);
+    tcase_add_test(t, page_is_likely_where_the_file_is_to_be_saved_as_data);
     tcase_add_test(t, the_sentence_names_the_url_without_its_secrets);
     return run_suite("page", t);
 }

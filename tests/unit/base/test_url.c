@@ -177,6 +177,7 @@ START_TEST(an_ipv6_host_stays_in_its_brackets)
     ck_assert_uint_eq(port.port, 8443);
     has_depot("http://[2001:DB8::1]/x", "[2001:db8::1]");
     has_depot("https://[::1]:8443/", "[::1]:8443");
+    has_depot("https://[fe80::1%25E0]:8443/", "[fe80::1%25e0]:8443");
 }
 END_TEST
 
@@ -184,7 +185,8 @@ START_TEST(what_two_parsers_could_read_differently_is_no_url)
 {
     const char *const urls[] = {
         "http://a\\@b/",
-        "http://a/b\\c",
+        "http://a\\b",
+        "http://a:80\\b/",
         "http://a@b@c/",
         "http://a /x",
         "http://a/x y",
@@ -203,7 +205,10 @@ START_TEST(what_two_parsers_could_read_differently_is_no_url)
         "http://b]/",
         "http://[::1]x/",
         "http://[::1]80/",
-        "http://[fe80::1%25e0]/",
+        "http://[fe80::1%e0]/",
+        "http://[fe80::1%25]/",
+        "http://[fe80::1%25e 0]/",
+        "http://[%25e0]/",
         "http://[1.2.3.4]/",
         "http://[]/",
         "http://a:b:80/",

@@ -221,6 +221,18 @@ START_TEST(what_is_forgotten_is_read_again)
 }
 END_TEST
 
+static void wait_until_nothing_is_ahead(const struct disk_file *f)
+{
+    uint64_t n;
+
+    do {
+        suite_rest_ms(1);
+        pthread_mutex_lock(&lock);
+        n = f->n_ahead;
+        pthread_mutex_unlock(&lock);
+    } while (n > 0);
+}
+
 /* Its descriptor is one that cannot be read. */
 START_TEST(what_cannot_be_read_is_not_in_memory)
 {
@@ -235,12 +247,11 @@ START_TEST(what_cannot_be_read_is_not_in_memory)
     ck_assert(!has(&one, 3));
     /* Nor is it tried for ever. */
     ahead(&one, 4, 3);
-    want(&w, &two, 0);
-    wait_for(2);
+    wait_until_nothing_is_ahead(&one);
     close(one.fd);
     one.fd = fd;
     want(&w, &two, 1);
-    wait_for(3);
+    wait_for(2);
     ck_assert(!has(&one, 4));
     ck_assert_uint_eq(bytes(&one), 0);
 }

@@ -242,6 +242,61 @@ START_TEST(a_file_that_has_changed_is_another_one)
 }
 END_TEST
 
+/* Writes to a file in place and sets its time back, until the clock of the disk has
+ * moved on since `was`. */
+static void overwrite_in_secret(unsigned i, const struct stat *was)
+{
+    char path[SUITE_FOLDER + 30];
+    struct stat now;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name_of(i));
+    const int fd = open(path, O_WRONLY);
+    ck_assert_int_ge(fd, 0);
+    do {
+        ck_assert_int_eq(pwrite(fd, "x", 1, 0), 1);
+        modify(i, was->st_mtim.tv_sec);
+        ck_assert_int_eq(fstat(fd, &now), 0);
+    } while (now.st_ctim.tv_sec == was->st_ctim.tv_sec &&
+             now.st_ctim.tv_nsec == was->st_ctim.tv_nsec);
+    close(fd);
+    ck_assert_int_eq(now.st_mtim.tv_sec, was->st_mtim.tv_sec);
+    ck_assert_int_eq(now.st_mtim.tv_nsec, was->st_mtim.tv_nsec);
+    ck_assert_int_eq(now.st_size, was->st_size);
+}
+
+START_TEST(version_whose_time_was_set_back_is_another_file)
+{
+    modify(0, 1000000000);
+    ck_assert(enter(0, 1, 1));
+    struct depot_file *first = entered[0];
+
+    overwrite_in_secret(0, &first->is);
+    ck_assert(!files_is_unchanged(first));
+    ck_assert(enter(0, 1, 1));
+    ck_assert_ptr_ne(entered[0], first);
+    ck_assert_str_ne(entered[0]->etag, first->etag);
+}
+END_TEST
+
+START_TEST(replaced_file_is_sent_to_its_end)
+{
+    char from[SUITE_FOLDER + 30], to[SUITE_FOLDER + 30];
+
+    modify(0, 1000000000);
+    ck_assert(enter(0, 1, 1));
+    struct depot_file *old = entered[0];
+    make_file(FILES, 1);
+    modify(FILES, 1000000000);
+    snprintf(from, sizeof from, "%s/%s", folder, name_of(FILES));
+    snprintf(to, sizeof to, "%s/%s", folder, name_of(0));
+    ck_assert_int_eq(rename(from, to), 0);
+    ck_assert(files_is_unchanged(old));
+    ck_assert(enter(0, 1, 1));
+    ck_assert_ptr_ne(entered[0], old);
+    ck_assert_str_ne(entered[0]->etag, old->etag);
+}
+END_TEST
+
 START_TEST(requests_that_follow_each_other_are_one_row)
 {
     ck_assert(enter(0, 1, 1));
@@ -307,6 +362,8 @@ int main(void)
     tcase_add_test(t, a_file_that_is_idle_is_closed_after_a_while);
     tcase_add_test(t, a_date_is_there_as_soon_as_no_change_can_be_hidden);
     tcase_add_test(t, a_file_that_has_changed_is_another_one);
+    tcase_add_test(t, version_whose_time_was_set_back_is_another_file);
+    tcase_add_test(t, replaced_file_is_sent_to_its_end);
     tcase_add_test(t, requests_that_follow_each_other_are_one_row);
     tcase_add_test(t, made_up_ids_do_not_push_out_clients_of_any_file);
     return run_suite("depot_files", t);

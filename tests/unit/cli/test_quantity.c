@@ -16,6 +16,7 @@ static const char *const words[] = {
     "1Gbit/s", "1Mbit", "-1k",  " 1k",     "1k ",     "1e3",
 };
 
+#define DAY_S 86400.0
 #define N_WORDS (sizeof words / sizeof *words)
 
 START_TEST(a_size_is_what_the_library_takes)
@@ -53,7 +54,7 @@ START_TEST(a_time_is_what_the_library_takes)
     for (size_t i = 0; i < N_WORDS; i++) {
         double ours = 0;
         uint64_t theirs = 0;
-        const bool known = quantity_seconds(&ours, words[i]);
+        const bool known = quantity_seconds(&ours, words[i], DAY_S);
 
         ck_assert_msg(known == xd_parse_duration(words[i], &theirs), "%s",
                       words[i]);
@@ -68,13 +69,13 @@ START_TEST(what_is_out_of_bounds_is_refused)
     uint64_t n;
     double x;
 
-    ck_assert(quantity_seconds(&x, "24h"));
-    ck_assert(!quantity_seconds(&x, "25h"));
-    ck_assert(quantity_lifetime(&x, "30d"));
+    ck_assert(quantity_seconds(&x, "24h", DAY_S));
+    ck_assert(!quantity_seconds(&x, "25h", DAY_S));
+    ck_assert(quantity_seconds(&x, "30d", 3660 * DAY_S));
     ck_assert_double_eq(x, 30 * 86400);
-    ck_assert(quantity_lifetime(&x, "2w"));
+    ck_assert(quantity_seconds(&x, "2w", 3660 * DAY_S));
     ck_assert_double_eq(x, 14 * 86400);
-    ck_assert(!quantity_lifetime(&x, "9999d"));
+    ck_assert(!quantity_seconds(&x, "9999d", 3660 * DAY_S));
     ck_assert(quantity_count(&n, "10", 1, 10));
     ck_assert(!quantity_count(&n, "11", 1, 10));
     ck_assert(!quantity_count(&n, "0", 1, 10));

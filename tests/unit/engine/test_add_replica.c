@@ -360,8 +360,8 @@ START_TEST(what_cannot_be_used_is_refused)
     static const struct {
         const char *url, *says;
     } cases[] = {{NULL, "no URL"},
-                 {"", "is no URL"},
-                 {"mirror.example/f", "is no URL"},
+                 {"", "is not a URL"},
+                 {"mirror.example/f", "is not a URL"},
                  {"gopher://a.example/f", "scheme"},
                  {"file:///etc/passwd", "allow-file"},
                  {"http://user:secret@x.example/f?token=secret", "excluded"}};

@@ -19,9 +19,6 @@
 #include "os/clock.h"
 #include "suite.h"
 
-/* A name server is mute for so long: a multiple of what a call may take. */
-#define MUTE_S 2
-
 static const struct mock_step silent[] = {HOLD, END};
 
 static char folder[SUITE_FOLDER];
@@ -31,9 +28,9 @@ static struct xd_cancel *cancel;
 static struct xd_manifest *manifest;
 static char url[100];
 static struct xd_error error;
-/* When the wait was over, if something was freed after it, which libcurl before
- * 7.87 may hold up; or 0. */
-static xd_usec answered;
+
+/* What a name server does that does not answer. */
+static atomic_bool is_asked, may_answer;
 
 /* Libcurl is as one older than 7.87. */
 static atomic_bool waits_for_resolver;
@@ -44,8 +41,11 @@ int getaddrinfo(const char *node, const char *service,
     (void)service;
     (void)hints;
     (void)out;
-    if (node && strncmp(node, "mute", 4) == 0)
-        sleep(MUTE_S);
+    if (!node || strncmp(node, "mute", 4) != 0)
+        return EAI_FAIL;
+    atomic_store(&is_asked, true);
+    while (!atomic_load(&may_answer))
+        suite_rest_ms(1);
     return EAI_FAIL;
 }
 
@@ -69,6 +69,12 @@ CURLcode curl_easy_setopt(CURL *e, CURLoption option, ...)
         return CURLE_OK;
 #endif
     return real.function(e, option, value);
+}
+
+/* What is freed next waits for the name server with libcurl before 7.87. */
+static void let_go(void)
+{
+    atomic_store(&may_answer, true);
 }
 
 /* ---- what waits ---- */
@@ -138,7 +144,7 @@ static int wait_in_reader(void)
     ck_assert_int_eq(xd_source_new(&s, manifest, 0, options, &error), 0);
     ck_assert_int_eq(xd_reader_new(&r, s, &error), 0);
     rc = (int)xd_reader_read(r, &byte, 1, -1);
-    answered = xd_now();
+    let_go();
     xd_reader_error(r, &error);
     xd_reader_free(r);
     xd_source_unref(s);
@@ -154,7 +160,7 @@ static int wait_in_size(void)
     ck_assert_int_eq(xd_source_new(&s, manifest, 0, options, &error), 0);
     ck_assert_int_eq(xd_reader_new(&r, s, &error), 0);
     rc = (int)xd_reader_size(r, -1);
-    answered = xd_now();
+    let_go();
     xd_reader_error(r, &error);
     xd_reader_free(r);
     xd_source_unref(s);
@@ -171,7 +177,7 @@ static int wait_in_download(void)
     rc = xd_download_start(d, &error);
     if (rc == 0)
         rc = xd_download_wait(d, -1, &error);
-    answered = xd_now();
+    let_go();
     xd_download_unref(d);
     return rc;
 }
@@ -192,6 +198,11 @@ static void setup(void)
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
     ck_assert_int_eq(xd_cancel_new(&cancel, &error), 0);
     xd_options_set_cancel(options, cancel);
+    /* A wait that no cancel ends exceeds the time of the test. */
+    ck_assert_int_eq(xd_options_set(options, "silence", "1h", &error), 0);
+    ck_assert_int_eq(xd_options_set(options, "patience", "1h", &error), 0);
+    ck_assert_int_eq(xd_options_set(options, "connect-timeout", "1h", &error),
+                     0);
 }
 
 static void teardown(void)
@@ -217,28 +228,26 @@ static void describe(void)
         xd_manifest_from_urls(&manifest, urls, 1, XD_SIZE_UNKNOWN, &error), 0);
 }
 
-static void *trigger_soon(void *unused)
+static void *trigger_soon(void *has_name)
 {
+    while (has_name && !atomic_load(&is_asked))
+        suite_rest_ms(1);
     suite_rest_ms(200);
     xd_cancel_trigger(cancel);
-    return unused;
+    return NULL;
 }
 
-/* Whatever `wait` waits for, it ends within a second of the trigger. */
+/* Whatever `wait` waits for, a trigger ends it, and nothing before. */
 static void expect_canceled(int (*wait)(void))
 {
-    xd_usec began = xd_now();
+    void *has_name = strstr(url, "mute") ? url : NULL;
     pthread_t thread;
 
-    answered = 0;
-    ck_assert_int_eq(pthread_create(&thread, NULL, trigger_soon, NULL), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, trigger_soon, has_name), 0);
     ck_assert_int_eq(wait(), XD_E_CANCELED);
-    if (answered == 0)
-        answered = xd_now();
+    ck_assert(xd_cancel_is_triggered(cancel));
     ck_assert_int_eq(error.code, XD_E_CANCELED);
     ck_assert_str_ne(error.msg, "");
-    ck_assert_uint_le(answered - began, XD_SECOND);
-    ck_assert_uint_ge(answered - began, 200 * XD_MS);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 
@@ -272,24 +281,34 @@ START_TEST(a_name_server_that_does_not_answer)
     snprintf(url, sizeof url, "http://mute.example/x");
     describe();
     expect_canceled(waits[_i]);
+    let_go();
 }
 END_TEST
 
-/* Then free() waits in its place.  Who frees a download or a source still waits
- * there, as it says. */
+static void *answer_soon(void *unused)
+{
+    suite_rest_ms(200);
+    let_go();
+    return unused;
+}
+
+/* Then the release of the last thing that the call was given waits in its place.
+ * Who frees a download or a source waits there, as its header says. */
 START_TEST(a_name_server_with_a_libcurl_that_waits_for_it)
 {
-    xd_usec began = xd_now();
+    pthread_t thread;
 
     atomic_store(&waits_for_resolver, true);
     snprintf(url, sizeof url, "http://mute.example/x");
     describe();
     expect_canceled(waits[_i]);
+    ck_assert_int_eq(pthread_create(&thread, NULL, answer_soon, NULL), 0);
     xd_options_free(options);
     options = NULL;
     xd_cancel_free(cancel);
     cancel = NULL;
-    ck_assert_uint_ge(xd_now() - began, (MUTE_S - 1) * XD_SECOND);
+    ck_assert(atomic_load(&may_answer));
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
 END_TEST
 
@@ -305,14 +324,12 @@ START_TEST(a_signal_handler_may_trigger_it)
 {
     struct mock_server *m = mock_start(silent);
     const struct itimerval soon = {.it_value = {.tv_usec = 200000}};
-    xd_usec began = xd_now();
 
     snprintf(url, sizeof url, "%s", mock_url(m));
     describe();
     signal(SIGALRM, on_alarm);
     ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
     ck_assert_int_eq(waits[_i](), XD_E_CANCELED);
-    ck_assert_uint_le(xd_now() - began, XD_SECOND);
     mock_stop(m);
 }
 END_TEST
@@ -320,7 +337,6 @@ END_TEST
 START_TEST(what_is_given_a_triggered_one_ends_at_once)
 {
     struct mock_server *m = mock_start(silent);
-    xd_usec began = xd_now();
 
     snprintf(url, sizeof url, "%s", mock_url(m));
     describe();
@@ -328,7 +344,6 @@ START_TEST(what_is_given_a_triggered_one_ends_at_once)
     xd_cancel_trigger(cancel);
     ck_assert(xd_cancel_is_triggered(cancel));
     ck_assert_int_eq(waits[_i](), XD_E_CANCELED);
-    ck_assert_uint_le(xd_now() - began, XD_SECOND);
     mock_stop(m);
 }
 END_TEST
@@ -349,7 +364,7 @@ START_TEST(one_ends_all_that_it_was_given_to)
     }
     xd_cancel_trigger(cancel);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(xd_download_wait(d[i], 1000, &error), XD_E_CANCELED);
+        ck_assert_int_eq(xd_download_wait(d[i], -1, &error), XD_E_CANCELED);
         xd_download_unref(d[i]);
     }
     mock_stop(m);
@@ -371,7 +386,7 @@ START_TEST(it_may_be_freed_first)
     cancel = NULL;
     ck_assert_int_eq(xd_download_wait(d, 100, &error), XD_E_AGAIN);
     xd_download_cancel(d);
-    ck_assert_int_eq(xd_download_wait(d, 1000, &error), XD_E_CANCELED);
+    ck_assert_int_eq(xd_download_wait(d, -1, &error), XD_E_CANCELED);
     xd_download_unref(d);
     mock_stop(m);
 }
@@ -380,7 +395,6 @@ END_TEST
 START_TEST(time_may_run_out_in_its_place)
 {
     struct mock_server *m = mock_start(silent);
-    xd_usec began = xd_now();
 
     snprintf(url, sizeof url, "%s", mock_url(m));
     describe();
@@ -389,7 +403,6 @@ START_TEST(time_may_run_out_in_its_place)
         ck_assert_int_eq(waits[_i](), XD_E_TIMEOUT);
     else /* the failure stands with the URL */
         ck_assert_int_eq(waits[_i](), 0);
-    ck_assert_uint_le(xd_now() - began, XD_SECOND);
     mock_stop(m);
 }
 END_TEST

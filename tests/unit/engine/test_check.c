@@ -126,11 +126,11 @@ static void put_wrong(size_t at, size_t other)
     right[other] ^= 2;
 }
 
-START_TEST(a_right_file_is_right_by_the_strongest_hash)
+START_TEST(a_right_file_is_right_by_its_pieces)
 {
     put(path, SIZE);
     describe("sha-512", "sha-256", true);
-    ck_assert_str_eq(checked(), "right sha-512");
+    ck_assert_str_eq(checked(), "right sha-256");
 }
 END_TEST
 
@@ -213,12 +213,29 @@ END_TEST
 
 /* ---- made an unfinished one again ---- */
 
-START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
+/* Returns the runs of bytes that the journal of the unfinished file names. */
+static struct xd_rangeset believed_bytes(void)
 {
     struct xd_journal_contents contents;
     struct xd_rangeset believed;
     struct xd_journal *j;
     int in;
+
+    ck_assert_int_eq(xd_folder_open(&in, journal, &err), 0);
+    ck_assert_int_eq(xd_journal_open(&j, &contents, in, journal, &err), 0);
+    ck_assert_str_eq(contents.name, "f");
+    ck_assert_uint_eq(contents.size, SIZE);
+    ck_assert_int_eq(xd_journal_believed(&contents, "another", SIZE, &believed),
+                     0);
+    xd_journal_contents_fini(&contents);
+    xd_journal_free(j);
+    xd_file_close(in);
+    return believed;
+}
+
+START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
+{
+    struct xd_rangeset believed;
 
     put_wrong(0, 650);
     describe("sha-256", "sha-256", true);
@@ -226,20 +243,12 @@ START_TEST(a_reopened_file_has_a_journal_of_its_right_bytes)
     ck_assert_msg(xd_check_reopen(check, &err) == 0, "%s", err.msg);
     ck_assert_int_eq(access(path, F_OK), -1);
     ck_assert_int_eq(access(part, F_OK), 0);
-    ck_assert_int_eq(xd_folder_open(&in, journal, &err), 0);
-    ck_assert_int_eq(xd_journal_open(&j, &contents, in, journal, &err), 0);
-    ck_assert_str_eq(contents.name, "f");
-    ck_assert_uint_eq(contents.size, SIZE);
-    ck_assert_int_eq(xd_journal_believed(&contents, "another", SIZE, &believed),
-                     0);
+    believed = believed_bytes();
     ck_assert_uint_eq(believed.n, 2);
     ck_assert_uint_eq(believed.ranges[0].begin, 300);
     ck_assert_uint_eq(believed.ranges[0].end, 600);
     ck_assert_uint_eq(believed.ranges[1].begin, 900);
     xd_rangeset_fini(&believed);
-    xd_journal_contents_fini(&contents);
-    xd_journal_free(j);
-    xd_file_close(in);
 }
 END_TEST
 
@@ -280,6 +289,94 @@ START_TEST(a_file_that_another_download_writes_to_is_not_reopened)
 }
 END_TEST
 
+/* ---- a copy to repair ---- */
+
+static void assert_size(const char *name, off_t size)
+{
+    struct stat st;
+
+    ck_assert_int_eq(stat(name, &st), 0);
+    ck_assert_int_eq(st.st_size, size);
+}
+
+START_TEST(a_repair_begins_with_a_copy_of_the_right_bytes)
+{
+    struct xd_rangeset believed;
+
+    put_wrong(0, 950);
+    describe("sha-256", "sha-256", true);
+    checked();
+    ck_assert_msg(xd_check_begin_repair(check, NULL, &err) == 0, "%s", err.msg);
+    assert_size(path, SIZE);
+    assert_size(part, 900);
+    believed = believed_bytes();
+    ck_assert_uint_eq(believed.n, 1);
+    ck_assert_uint_eq(believed.ranges[0].begin, 300);
+    ck_assert_uint_eq(believed.ranges[0].end, 900);
+    xd_rangeset_fini(&believed);
+}
+END_TEST
+
+START_TEST(a_repair_completes_what_an_earlier_one_has_left)
+{
+    struct xd_rangeset believed;
+
+    put_wrong(0, 350);
+    describe("sha-256", "sha-256", true);
+    checked();
+    ck_assert_int_eq(xd_check_begin_repair(check, NULL, &err), 0);
+    xd_check_free(check);
+    put_wrong(0, 650); /* piece 300-600 is right now, 600-900 is not */
+    checked();
+    ck_assert_msg(xd_check_begin_repair(check, NULL, &err) == 0, "%s", err.msg);
+    believed = believed_bytes();
+    ck_assert_uint_eq(believed.n, 1);
+    ck_assert_uint_eq(believed.ranges[0].begin, 300);
+    ck_assert_uint_eq(believed.ranges[0].end, SIZE);
+    xd_rangeset_fini(&believed);
+}
+END_TEST
+
+START_TEST(a_repair_leaves_what_is_in_its_way)
+{
+    const char *names[] = {part, journal};
+
+    put_wrong(0, 650);
+    describe("sha-256", "sha-256", true);
+    checked();
+    put(names[_i], 7);
+    ck_assert_int_eq(xd_check_begin_repair(check, NULL, &err), XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, part));
+    assert_size(path, SIZE);
+    assert_size(names[_i], 7);
+    ck_assert_int_eq(access(names[1 - _i], F_OK), -1);
+}
+END_TEST
+
+START_TEST(a_file_without_a_right_piece_is_repaired_by_force_only)
+{
+    struct xd_options *o;
+
+    for (size_t at = 0; at < SIZE; at += PIECE)
+        right[at] ^= 1;
+    put(path, SIZE);
+    for (size_t at = 0; at < SIZE; at += PIECE)
+        right[at] ^= 1;
+    describe("sha-256", "sha-256", true);
+    checked();
+    ck_assert_int_eq(xd_check_begin_repair(check, NULL, &err), XD_E_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(err.msg, "--force"));
+    ck_assert_int_eq(xd_options_new(&o, &err), 0);
+    ck_assert_int_eq(xd_options_set(o, "force", "yes", &err), 0);
+    ck_assert_int_eq(xd_check_begin_repair(check, o, &err), 0);
+    xd_options_free(o);
+    assert_size(path, SIZE);
+    /* There is nothing to copy. */
+    ck_assert_int_eq(access(part, F_OK), -1);
+    ck_assert_int_eq(access(journal, F_OK), -1);
+}
+END_TEST
+
 START_TEST(the_hash_of_bytes_is_computed)
 {
     static const struct {
@@ -307,12 +404,23 @@ START_TEST(the_hash_of_bytes_is_computed)
 }
 END_TEST
 
+START_TEST(completing_without_an_unfinished_file_reports_not_right)
+{
+    struct xd_checked checked = {.is_right = true};
+
+    describe("sha-256", NULL, true);
+    ck_assert_int_eq(xd_check_complete(manifest, 0, path, NULL, &checked, &err),
+                     0);
+    ck_assert(!checked.is_right);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("check");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_right_file_is_right_by_the_strongest_hash);
+    tcase_add_test(tcase, a_right_file_is_right_by_its_pieces);
     tcase_add_test(tcase, pieces_as_strong_as_the_whole_hash_spare_it);
     tcase_add_test(tcase, wrong_pieces_are_named_and_neighbours_are_one_run);
     tcase_add_test(tcase, by_the_whole_hash_alone_all_of_it_is_wrong);
@@ -327,6 +435,13 @@ int main(void)
                         2);
     tcase_add_test(tcase,
                    a_file_that_another_download_writes_to_is_not_reopened);
+    tcase_add_test(tcase, a_repair_begins_with_a_copy_of_the_right_bytes);
+    tcase_add_test(tcase, a_repair_completes_what_an_earlier_one_has_left);
+    tcase_add_loop_test(tcase, a_repair_leaves_what_is_in_its_way, 0, 2);
+    tcase_add_test(tcase,
+                   a_file_without_a_right_piece_is_repaired_by_force_only);
     tcase_add_test(tcase, the_hash_of_bytes_is_computed);
+    tcase_add_test(tcase,
+                   completing_without_an_unfinished_file_reports_not_right);
     return run_suite("check", tcase);
 }

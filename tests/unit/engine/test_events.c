@@ -20,6 +20,7 @@
 #include "sched/size_probe.h"
 #include "sched/sched.h"
 #include "suite.h"
+#include "transfer/hosts.h"
 #include "transfer/toy_transport.h"
 
 #define FASTER 20
@@ -157,9 +158,9 @@ void __wrap_xd_size_probe_answered(struct xd_size_probe *c, unsigned depot,
 void __real_xd_size_probe_failed(struct xd_size_probe *c, unsigned depot);
 void __wrap_xd_size_probe_failed(struct xd_size_probe *c, unsigned depot);
 void __real_xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
-                                xd_usec now, xd_usec retry_at);
+                                xd_usec retry_at);
 void __wrap_xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
-                                xd_usec now, xd_usec retry_at);
+                                xd_usec retry_at);
 void __real_xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
                                     xd_usec retry_at);
 void __wrap_xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
@@ -198,7 +199,8 @@ static const char *const event_names[] = {
     [XD_EV_NORANGES] = "noranges", [XD_EV_SHARES] = "shares",
     [XD_EV_BANNED] = "banned",     [XD_EV_DEMAND] = "demand",
     [XD_EV_PINGED] = "pinged",     [XD_EV_CONNECTED] = "connected",
-    [XD_EV_SIZED] = "sized",       [XD_EV_HINT] = "hint",
+    [XD_EV_UNSIZED] = "unsized",   [XD_EV_SIZED] = "sized",
+    [XD_EV_HINT] = "hint",         [XD_EV_GOVERNED] = "governed",
     [XD_EV_TICK] = "tick"};
 
 static const char *text_of(struct xd_range range, char out[60])
@@ -217,8 +219,8 @@ int __wrap_xd_sched_event(struct xd_sched *s, const struct xd_sched_event *ev)
     char line[200], range[60];
 
     if (ev->kind != XD_EV_BYTES && ev->kind != XD_EV_STARTED &&
-        ev->kind != XD_EV_CONNECTED && ev->kind != XD_EV_VERIFIED &&
-        ev->kind != XD_EV_TICK) {
+        ev->kind != XD_EV_CONNECTED && ev->kind != XD_EV_GOVERNED &&
+        ev->kind != XD_EV_VERIFIED && ev->kind != XD_EV_TICK) {
         snprintf(line, sizeof line, "event %s %s%s%s", event_names[ev->kind],
                  text_of(ev->range, range), ev->is_refusal ? " refusal" : "",
                  ev->retry_at > 0 ? " later" : "");
@@ -259,10 +261,10 @@ void __wrap_xd_size_probe_failed(struct xd_size_probe *c, unsigned depot)
 }
 
 void __wrap_xd_size_probe_retry(struct xd_size_probe *c, unsigned depot,
-                                xd_usec now, xd_usec retry_at)
+                                xd_usec retry_at)
 {
-    note(retry_at > 0 ? "probe: later" : "probe: again");
-    __real_xd_size_probe_retry(c, depot, now, retry_at);
+    note("probe: later");
+    __real_xd_size_probe_retry(c, depot, retry_at);
 }
 
 void __wrap_xd_size_probe_postponed(struct xd_size_probe *c, unsigned depot,
@@ -321,6 +323,7 @@ static void run_case(const struct fault *fault, const struct setting *setting)
 
     xd_text_addf(&record, "%s, %s\n", setting->name, fault->name);
     toy_script(fault->answers, fault->n);
+    xd_hosts_forget();
     describe(&manifest, setting->knows_size);
     ck_assert_int_eq(
         xd_download_new(&download, manifest, 0, path, options, &error), 0);

@@ -13,8 +13,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -340,6 +342,70 @@ START_TEST(a_host_that_cleans_libcurl_up_takes_nothing_from_a_download)
 }
 END_TEST
 
+static pid_t child;
+
+enum { DOWNLOAD_HAS_ENDED = 7, DOWNLOAD_RUNS = 8 };
+
+/* Runs after the library's handler, because it was registered before. */
+static void judge_download(void)
+{
+    _exit(xd_download_wait(download, 0, NULL) == XD_E_CANCELED
+              ? DOWNLOAD_HAS_ENDED
+              : DOWNLOAD_RUNS);
+}
+
+static int status_of_child(void)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status), "signal %d", WTERMSIG(status));
+    return WEXITSTATUS(status);
+}
+
+START_TEST(exit_ends_a_download_before_handlers_of_other_libraries_run)
+{
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        atexit(judge_download);
+        start(mock_url(mock_start(half_then_silent)));
+        wait_for_bytes();
+        exit(EXIT_FAILURE);
+    }
+    ck_assert_int_eq(status_of_child(), DOWNLOAD_HAS_ENDED);
+    ck_assert_int_eq(access("out.part", F_OK), 0);
+    unlink("out.part.journal");
+}
+END_TEST
+
+/* In the child, the library's handler has run before. */
+static void leave(void)
+{
+    if (child == 0)
+        _exit(EXIT_SUCCESS);
+}
+
+START_TEST(a_child_releases_what_it_inherited_and_the_parent_goes_on)
+{
+    struct mock_server *server = mock_start(slow);
+
+    child = getpid();
+    atexit(leave);
+    start(mock_url(server));
+    wait_for_bytes();
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        xd_download_unref(download);
+        exit(EXIT_FAILURE);
+    }
+    ck_assert_int_eq(status_of_child(), EXIT_SUCCESS);
+    finish();
+    mock_stop(server);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("guest");
@@ -354,5 +420,9 @@ int main(void)
     tcase_add_test(tcase, host_and_library_use_libcurl_side_by_side);
     tcase_add_test(tcase,
                    a_host_that_cleans_libcurl_up_takes_nothing_from_a_download);
+    tcase_add_test(tcase,
+                   exit_ends_a_download_before_handlers_of_other_libraries_run);
+    tcase_add_test(tcase,
+                   a_child_releases_what_it_inherited_and_the_parent_goes_on);
     return run_suite("guest", tcase);
 }

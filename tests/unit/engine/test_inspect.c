@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <xdownload/inspect.h>
+#include <xdownload/list.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -309,6 +310,41 @@ START_TEST(many_more_than_are_asked_at_a_time_all_get_an_answer)
 }
 END_TEST
 
+static int find_copies_of_list(const char *text)
+{
+    struct xd_manifest *all;
+    struct xd_list *l;
+    int rc;
+
+    ck_assert_int_eq(
+        xd_list_parse(&l, text, strlen(text), "l.txt", false, &error), 0);
+    ck_assert_int_eq(xd_list_manifest(&all, l, &error), 0);
+    xd_list_free(l);
+    rc = xd_copies_find(&manifest, all, NULL, &error);
+    ck_assert((rc == 0) == (manifest == all));
+    ck_assert((rc == 0) == (manifest != NULL));
+    xd_manifest_unref(manifest);
+    xd_manifest_unref(all);
+    return rc;
+}
+
+START_TEST(copies_of_several_files_at_once_are_refused)
+{
+    ck_assert_int_eq(find_copies_of_list("http://a.invalid/f\n"
+                                         "http://a.invalid/g\n"),
+                     0);
+    ck_assert_int_eq(find_copies_of_list("http://a.invalid/f\t"
+                                         "http://b.invalid/f\n"
+                                         "http://a.invalid/g\n"),
+                     XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "2 files"));
+    ck_assert_int_eq(find_copies_of_list("http://a.invalid/f\n"
+                                         "http://a.invalid/g\t"
+                                         "http://b.invalid/g\n"),
+                     XD_E_INVAL);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("inspect");
@@ -332,6 +368,7 @@ int main(void)
     tcase_add_test(tcase, a_url_is_opened_in_one_call);
     tcase_add_test(tcase, no_url_opens_a_file_and_no_path_a_url);
     tcase_add_test(tcase, past_the_last_is_invalid);
+    tcase_add_test(tcase, copies_of_several_files_at_once_are_refused);
     tcase_add_test(tcase, many_more_than_are_asked_at_a_time_all_get_an_answer);
     return run_suite("inspect", tcase);
 }

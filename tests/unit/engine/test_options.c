@@ -97,6 +97,28 @@ START_TEST(a_bad_value_is_refused_with_name_value_and_range)
 }
 END_TEST
 
+START_TEST(range_that_starts_after_its_end_is_called_so)
+{
+    ck_assert_int_eq(set("range", "10-5"), XD_E_INVAL);
+    ck_assert_str_eq(error.msg,
+                     "invalid --range '10-5': the range starts after it ends");
+    ck_assert_int_eq(set("range", "10-x"), XD_E_INVAL);
+    ck_assert_ptr_nonnull(strstr(error.msg, "use FIRST-LAST"));
+}
+END_TEST
+
+START_TEST(a_value_of_null_is_refused_and_changes_nothing)
+{
+    struct xd_option_info row = {.struct_size = sizeof row};
+
+    for (size_t i = 0; xd_option_info(i, &row) == 0; i++) {
+        ck_assert_int_eq(set(row.name, NULL), XD_E_INVAL);
+        ck_assert_ptr_nonnull(strstr(error.msg, row.name));
+        ck_assert(!xd_options_is_set(options, row.name));
+    }
+}
+END_TEST
+
 START_TEST(an_unknown_name_is_refused)
 {
     ck_assert_int_eq(set("redundancies", "2"), XD_E_INVAL);
@@ -115,7 +137,7 @@ START_TEST(an_option_that_the_algorithm_does_not_use_names_those_that_do)
     ck_assert_int_eq(xd_options_check(options, &error), 0);
     ck_assert_int_eq(set("progress-number", "3"), 0);
     ck_assert_int_eq(xd_options_check(options, &error), XD_E_INVAL);
-    ck_assert_ptr_nonnull(strstr(error.msg, "used by progress"));
+    ck_assert_ptr_nonnull(strstr(error.msg, "used only by progress"));
 }
 END_TEST
 
@@ -191,13 +213,9 @@ END_TEST
 START_TEST(what_is_no_host_is_not_excluded)
 {
     static const char *const bad[] = {
-        "",           "http://a.example",
-        "a.example/", "u@a.example",
-        "a b",        "a.x:",
-        "a.x:0",      "a.x:65536",
-        "a.x?",       "a.x#y",
-        "::1",        "*.exa mple",
-        "256.0.0.1",
+        "",           "http://a.example", "a.example/", "u@a.example", "a b",
+        "a.x:0",      "a.x:65536",        "a.x?",       "a.x#y",       "::1",
+        "*.exa mple", "256.0.0.1",
     };
 
     ck_assert_int_eq(set("exclude", "a.example"), 0);
@@ -354,6 +372,8 @@ int main(void)
     tcase_add_test(tcase, values_with_units_are_understood);
     tcase_add_test(tcase, a_lookahead_is_a_size_or_a_time_whichever_came_last);
     tcase_add_test(tcase, a_bad_value_is_refused_with_name_value_and_range);
+    tcase_add_test(tcase, range_that_starts_after_its_end_is_called_so);
+    tcase_add_test(tcase, a_value_of_null_is_refused_and_changes_nothing);
     tcase_add_test(tcase, an_unknown_name_is_refused);
     tcase_add_test(
         tcase, an_option_that_the_algorithm_does_not_use_names_those_that_do);

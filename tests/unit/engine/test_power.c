@@ -7,7 +7,7 @@
  * real ones, and recorded.  After the run, disks are made up: for every moment,
  * all that was synced by then, and any of what was not, in part or whole.  Of
  * each it is looked at what a journal makes believe, and from a sample of them
- * (all of them with XD_SLOW, unless the disk lies) another run goes on.  The
+ * (all of them with XD_ALL_DISKS, unless the disk lies) another run goes on.  The
  * clock runs a thousand times too fast, so that a short run syncs often.
  */
 #define _DEFAULT_SOURCE /* syscall() */
@@ -498,7 +498,7 @@ static struct findings look_at_all_disks(void)
     struct findings f = {.least = UINT64_MAX};
     bool is_wrong;
     size_t disk = 0, disks = (n_ops + 1) * DISKS;
-    bool is_all = getenv("XD_SLOW") && forgets == NONE;
+    bool is_all = getenv("XD_ALL_DISKS") && forgets == NONE;
     size_t step = is_all ? 1 : disks / RESTARTS + 1;
 
     srand(1);

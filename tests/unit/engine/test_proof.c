@@ -24,6 +24,11 @@
     "<pieces type=\"sha-256\" length=\"2\"><hash>" OTHER256 "</hash>" \
     "<hash>" OTHER256 "</hash></pieces>"
 
+#define ZEROS160 "0000000000000000000000000000000000000000"
+#define WEAK_PIECES                                                 \
+    "<pieces type=\"sha-1\" length=\"2\"><hash>" ZEROS160 "</hash>" \
+    "<hash>" ZEROS160 "</hash></pieces>"
+
 static const struct xd_range all = {0, 3};
 static struct xd_manifest *manifest;
 static struct xd_pieces pieces;
@@ -119,9 +124,25 @@ START_TEST(pieces_that_prove_as_much_make_the_manifests_needless)
 }
 END_TEST
 
-START_TEST(pieces_that_prove_less_do_not)
+START_TEST(strong_pieces_prove_what_a_stronger_hash_of_the_manifest_does)
 {
     make(HASH("sha-512", SHA512) PIECES, NULL);
+    ck_assert_ptr_null(proof);
+    expect_strongest("sha-256");
+}
+END_TEST
+
+START_TEST(weak_pieces_do_not)
+{
+    make(HASH("sha-256", SHA256) WEAK_PIECES, NULL);
+    ck_assert_str_eq(fault_of("abd"), "sha-256");
+    expect_strongest("sha-256");
+}
+END_TEST
+
+START_TEST(stronger_hash_that_was_given_is_computed_beside_strong_pieces)
+{
+    make(PIECES, "sha-512=" SHA512);
     ck_assert_str_eq(fault_of("abd"), "sha-512");
     expect_strongest("sha-512");
 }
@@ -199,7 +220,11 @@ int main(void)
     tcase_add_test(t, without_a_hash_there_is_nothing_to_compare);
     tcase_add_test(t, a_hash_that_cannot_be_computed_is_none);
     tcase_add_test(t, pieces_that_prove_as_much_make_the_manifests_needless);
-    tcase_add_test(t, pieces_that_prove_less_do_not);
+    tcase_add_test(
+        t, strong_pieces_prove_what_a_stronger_hash_of_the_manifest_does);
+    tcase_add_test(t, weak_pieces_do_not);
+    tcase_add_test(
+        t, stronger_hash_that_was_given_is_computed_beside_strong_pieces);
     tcase_add_test(t, pieces_do_not_stand_for_one_that_was_given);
     tcase_add_test(t,
                    a_stronger_one_of_the_manifest_does_not_stand_for_it_either);

@@ -255,7 +255,8 @@ END_TEST
 
 START_TEST(a_validator_that_a_url_had_before_spares_the_comparison)
 {
-    char known[SUITE_FOLDER + 60], stamp[XD_FILE_STAMP_SIZE];
+    char known[SUITE_FOLDER + 60 + XD_FILE_STAMP_SIZE],
+        stamp[XD_FILE_STAMP_SIZE];
     char path[SUITE_FOLDER + 10];
     struct xd_sample_check c;
     uint64_t size;

@@ -302,6 +302,64 @@ START_TEST(one_depot_that_delivered_both_is_not_compared_with_itself)
 }
 END_TEST
 
+/* The hash of the whole proves a file before anybody sees it.  Readers and pipes have
+ * the bytes before. */
+START_TEST(whole_hash_replaces_comparing_only_for_a_file)
+{
+    static const struct {
+        const struct xd_output_traits *output;
+        bool compares;
+    } rows[] = {{&xd_output_file, false},
+                {&xd_output_source, true},
+                {&xd_output_pipe, true}};
+    const struct xd_output_traits *own = engine->dest.output;
+
+    engine->verify.whole = (struct xd_proof *)(void *)&error;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        engine->sampler.is_on = false;
+        engine->dest.output = rows[i].output;
+        xd_sampler_start_locked(engine);
+        ck_assert_int_eq(engine->sampler.is_on, rows[i].compares);
+    }
+    engine->verify.whole = NULL;
+    engine->dest.output = own;
+}
+END_TEST
+
+START_TEST(first_bytes_wait_for_another_depot_with_a_whole_hash)
+{
+    const enum xd_phase phase = engine->session.phase;
+    xd_usec until = 0;
+
+    ck_assert(!xd_sampler_delays_locked(engine, 0, &until));
+    engine->verify.whole = (struct xd_proof *)(void *)&error;
+    ck_assert(xd_sampler_delays_locked(engine, 0, &until));
+    ck_assert_uint_gt(until, 0);
+    engine->session.phase = XD_PHASE_FINISH;
+    ck_assert(!xd_sampler_delays_locked(engine, 0, &until));
+    engine->session.phase = phase;
+    deliver_second(0, zeros);
+    ck_assert(xd_sampler_delays_locked(engine, 0, &until));
+    deliver_second(1, zeros);
+    ck_assert(!xd_sampler_delays_locked(engine, 0, &until));
+    ck_assert(!xd_sampler_delays_locked(engine, 1, &until));
+    engine->verify.whole = NULL;
+}
+END_TEST
+
+START_TEST(a_sample_that_the_whole_hash_will_decide_is_not_asked_again)
+{
+    unsigned depot;
+
+    engine->verify.whole = (struct xd_proof *)(void *)&error;
+    engine->depots.list[2]->max_connections = 1; /* it is no witness */
+    deliver_second(0, zeros);
+    deliver_second(1, ones);
+    ck_assert(!is_asked(&depot));
+    engine->verify.whole = NULL;
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("sampler");
@@ -321,6 +379,10 @@ int main(void)
     tcase_add_test(t, a_depot_that_was_banned_meanwhile_is_no_witness);
     tcase_add_test(t, a_depot_that_differs_in_its_first_bytes_is_outvoted);
     tcase_add_test(t, a_depot_without_an_answer_yet_is_not_asked_about_another);
+    tcase_add_test(t, whole_hash_replaces_comparing_only_for_a_file);
+    tcase_add_test(t, first_bytes_wait_for_another_depot_with_a_whole_hash);
+    tcase_add_test(t,
+                   a_sample_that_the_whole_hash_will_decide_is_not_asked_again);
     tcase_add_test(t, a_few_first_bytes_are_not_compared);
     tcase_add_test(t,
                    one_depot_that_delivered_both_is_not_compared_with_itself);

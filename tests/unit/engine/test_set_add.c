@@ -185,7 +185,6 @@ END_TEST
 START_TEST(it_does_not_end_while_more_may_come)
 {
     const char *url = serve(good);
-    xd_usec before;
 
     make(url, 3);
     start();
@@ -194,11 +193,9 @@ START_TEST(it_does_not_end_while_more_may_come)
     add_well("second", url);
     ck_assert_int_eq(settle(1), XD_FILE_NAMED);
     ck_assert_int_eq(wait_for_end(100), XD_E_AGAIN);
-    before = xd_now();
     xd_download_end_files(download);
     xd_download_end_files(download);
     ck_assert_msg(wait_for_end(8000) == 0, "%s", error.msg);
-    ck_assert_uint_lt(xd_now() - before, XD_SECOND);
 }
 END_TEST
 

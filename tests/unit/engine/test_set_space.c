@@ -77,8 +77,8 @@ static uint64_t room(void)
 static void expect_refused(void)
 {
     ck_assert_int_eq(xd_download_start(download, &error), XD_E_IO);
-    ck_assert_msg(strstr(error.msg, "4 files of ") &&
-                      strstr(error.msg, "too many for their disk"),
+    ck_assert_msg(strstr(error.msg, "4 files needs ") &&
+                      strstr(error.msg, "are free on its disk"),
                   "%s", error.msg);
 }
 

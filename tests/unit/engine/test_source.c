@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +45,18 @@ int getaddrinfo(const char *node, const char *service,
     if (node && strncmp(node, "mute", 4) == 0)
         sleep(30);
     return EAI_FAIL;
+}
+
+/* Free bytes of the disk; 0: unknown */
+static unsigned long free_bytes;
+
+int statvfs(const char *name, struct statvfs *out)
+{
+    (void)name;
+    memset(out, 0, sizeof *out);
+    out->f_frsize = 1;
+    out->f_blocks = out->f_bavail = free_bytes;
+    return 0;
 }
 
 static void write_file(const char *path, const void *data, size_t len)
@@ -1061,13 +1074,38 @@ static void open_in_memory(void)
  * where it was before, what was under way, and the edges of chunks. */
 #define MEMORY_MOST (3 * 1024 * 1024 - 512 * 1024)
 
-START_TEST(in_memory_a_reader_gets_every_byte_and_little_is_held)
+static void read_all_in_little_room(void)
 {
-    open_in_memory();
     for (size_t done = 0; done + 10000 <= SIZE; done += 10000) {
         expect_read(reader, 10000);
         ck_assert_uint_le(bytes_here(), MEMORY_MOST);
     }
+}
+
+/* The lookahead becomes a quarter of the room. */
+START_TEST(in_a_spool_that_is_too_small_only_windows_are_held)
+{
+    free_bytes = SIZE - 1;
+    open_local();
+    read_all_in_little_room();
+    ck_assert_int_eq(xd_reader_seek(reader, 0), 0);
+    expect_read(reader, 10000);
+}
+END_TEST
+
+START_TEST(a_spool_that_is_large_enough_holds_the_whole_file)
+{
+    free_bytes = SIZE;
+    open_local();
+    expect_read(reader, SIZE);
+    ck_assert_uint_eq(bytes_here(), SIZE);
+}
+END_TEST
+
+START_TEST(in_memory_a_reader_gets_every_byte_and_little_is_held)
+{
+    open_in_memory();
+    read_all_in_little_room();
     expect_read(reader, SIZE % 10000);
     expect_end(reader);
 }
@@ -1202,6 +1240,8 @@ int main(void)
     tcase_add_test(t, parts_are_the_file_and_tell_what_is_here);
     tcase_add_test(t,
                    the_least_start_is_when_the_bytes_came_though_nobody_looked);
+    tcase_add_test(t, in_a_spool_that_is_too_small_only_windows_are_held);
+    tcase_add_test(t, a_spool_that_is_large_enough_holds_the_whole_file);
     tcase_add_test(t, in_memory_a_reader_gets_every_byte_and_little_is_held);
     tcase_add_test(t, in_memory_what_was_left_behind_is_fetched_again);
     tcase_add_test(t, in_memory_who_does_not_read_any_more_leaves_its_room);

@@ -11,6 +11,7 @@ struct catcher caught[SLOTS];
 struct mock_server *server;
 struct xd_transport *transport;
 struct xd_error err;
+xd_usec send_patience;
 
 static void note_reply(struct catcher *c, const struct xd_reply *reply)
 {
@@ -137,6 +138,7 @@ void send_to(unsigned slot, const char *method, const char *fields,
                                         .fields = fields,
                                         .length = length,
                                         .logs_in = true,
+                                        .patience = send_patience,
                                         .read = on_read,
                                         .user = caught};
     start(slot, (struct xd_request){.url = to != NULL ? url_of(to) : NULL,

@@ -48,6 +48,8 @@ extern struct mock_server *server;
 extern struct xd_transport *transport;
 extern struct xd_error err;
 
+extern xd_usec send_patience; /* of what send_to() sends */
+
 void stop_server(void);
 void tear_down(void);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -146,6 +147,22 @@ START_TEST(existing_file_is_replaced_only_at_finish)
 }
 END_TEST
 
+START_TEST(file_that_is_replaced_keeps_its_mode)
+{
+    struct xd_sink *s;
+    struct stat st;
+
+    put(path, "old");
+    ck_assert_int_eq(chmod(path, 0640), 0);
+    s = open_sink(true);
+    ck_assert_int_eq(xd_sink_write(s, 0, "new", 3, &err), 0);
+    ck_assert_int_eq(xd_sink_finish(s, 3, &err), 0);
+    xd_sink_free(s);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0640);
+}
+END_TEST
+
 START_TEST(file_that_appears_meanwhile_is_not_replaced)
 {
     struct xd_sink *s = open_sink(false);
@@ -187,6 +204,19 @@ START_TEST(folder_that_is_not_there_is_an_io_error)
 END_TEST
 
 /* The folder is moved, and a link to another takes its place. */
+START_TEST(name_that_is_too_long_is_refused_before_anything_is_made)
+{
+    struct xd_sink *s;
+    char name[400];
+
+    snprintf(name, sizeof name, "%s/%0300d", folder, 1);
+    ck_assert_int_eq(xd_file_sink_new(&s, name, SIZE_MAX, false, &err),
+                     XD_E_IO);
+    ck_assert_int_eq(err.os_errno, ENAMETOOLONG);
+    ck_assert_ptr_nonnull(strstr(err.msg, "refuses this name"));
+}
+END_TEST
+
 START_TEST(what_the_folder_is_replaced_by_is_not_written_to)
 {
     char moved[100], other[100], there[120];
@@ -226,9 +256,12 @@ int main(void)
     tcase_add_test(tcase, free_leaves_no_empty_part_and_no_folder_made_for_it);
     tcase_add_test(tcase, existing_file_is_refused_before_anything_is_made);
     tcase_add_test(tcase, existing_file_is_replaced_only_at_finish);
+    tcase_add_test(tcase, file_that_is_replaced_keeps_its_mode);
     tcase_add_test(tcase, file_that_appears_meanwhile_is_not_replaced);
     tcase_add_test(tcase, file_that_took_the_place_of_the_part_gets_no_name);
     tcase_add_test(tcase, folder_that_is_not_there_is_an_io_error);
+    tcase_add_test(tcase,
+                   name_that_is_too_long_is_refused_before_anything_is_made);
     tcase_add_test(tcase, what_the_folder_is_replaced_by_is_not_written_to);
     return run_suite("file_sink", tcase);
 }

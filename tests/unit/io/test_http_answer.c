@@ -218,6 +218,42 @@ START_TEST(two_lengths_in_one_answer_are_refused)
 }
 END_TEST
 
+START_TEST(length_of_one_byte_less_than_the_range_means_no_ranges)
+{
+    static const char *const lengths[] = {"99", "0"};
+    char text[200];
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        snprintf(text, sizeof text,
+                 "HTTP/1.1 206 Partial Content\r\n"
+                 "Content-Range: bytes 100-199/1000\r\n"
+                 "Content-Length: %s\r\n\r\n",
+                 lengths[i]);
+        answer = (struct xd_http_answer){.status = 0};
+        judge(text, some);
+        ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_NO_RANGES);
+        ck_assert(judgement.outcome.is_wrong_range);
+        ck_assert_uint_eq(judgement.outcome.object_size, 1000);
+    }
+}
+END_TEST
+
+START_TEST(other_wrong_lengths_are_found_out_by_the_body)
+{
+    judge("HTTP/1.1 206 Partial Content\r\n"
+          "Content-Range: bytes 100-199/1000\r\n"
+          "Content-Length: 50\r\n\r\n",
+          some);
+    check_ok(200, 1000);
+    answer = (struct xd_http_answer){.status = 0};
+    judge("HTTP/1.1 206 Partial Content\r\n"
+          "Content-Range: bytes 100-199/1000\r\n"
+          "Content-Length: 101\r\n\r\n",
+          some);
+    check_ok(200, 1000);
+}
+END_TEST
+
 START_TEST(several_ranges_are_refused)
 {
     judge("HTTP/1.1 206 Partial Content\r\n"
@@ -408,6 +444,21 @@ START_TEST(empty_object_is_an_object)
 }
 END_TEST
 
+START_TEST(object_that_grows_may_have_become_longer)
+{
+    struct xd_request request = some;
+
+    request.grows = true;
+    judge(PARTIAL("bytes 100-199/1001") "\r\n", request);
+    check_ok(200, 1001);
+    judge(PARTIAL("bytes 100-199/999") "\r\n", request);
+    check_different(999, NAME ": has 999 bytes instead of 1000");
+    request.whole = true;
+    judge(WHOLE("1001"), request);
+    check_ok(200, 1001);
+}
+END_TEST
+
 START_TEST(whole_object_is_read_past_to_the_range)
 {
     struct xd_request unknown = past;
@@ -519,10 +570,10 @@ START_TEST(status_line_forgets_what_was_before)
 {
     read_answer("HTTP/1.1 301 Moved\r\nLocation: /y\r\nETag: \"a\"\r\n"
                 "Content-Range: bytes 0-1/2\r\nContent-Length: 5\r\n\r\n");
-    ck_assert(answer.complete && answer.location[0] && answer.has_range);
+    ck_assert(answer.complete && answer.location.len && answer.has_range);
     read_answer("HTTP/1.1 200 OK\r\n");
     ck_assert_uint_eq(answer.status, 200);
-    ck_assert(!answer.complete && !answer.location[0] && !answer.has_range);
+    ck_assert(!answer.complete && !answer.location.len && !answer.has_range);
     ck_assert(!answer.has_length);
     ck_assert_str_eq(answer.etag, "");
 }
@@ -635,6 +686,95 @@ START_TEST(request_that_runs_over_the_last_number_goes_to_the_end)
 }
 END_TEST
 
+START_TEST(digest_is_known_among_challenges)
+{
+    static const struct {
+        const char *line;
+        bool wants;
+    } lines[] = {
+        {"WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n", true},
+        {"www-authenticate:digest realm=r\r\n", true},
+        {"WWW-Authenticate: Basic realm=\"a, b\", Digest realm=\"c\"\r\n",
+         true},
+        {"WWW-Authenticate: Negotiate,  Digest realm=\"c\"\r\n", true},
+        {"WWW-Authenticate: Basic realm=\"Digest x\"\r\n", false},
+        {"WWW-Authenticate: Basic realm=\"a, Digest x\"\r\n", false},
+        {"WWW-Authenticate: Basic realm=\"a\\\", Digest x\"\r\n", false},
+        {"WWW-Authenticate: Digestive realm=\"r\"\r\n", false},
+        {"Digest: sha-256=x\r\n", false},
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        answer = (struct xd_http_answer){.status = 0};
+        read_answer("HTTP/1.1 401 Who\r\n");
+        read_answer(lines[i].line);
+        ck_assert_msg(answer.wants_digest == lines[i].wants, "%s",
+                      lines[i].line);
+    }
+}
+END_TEST
+
+#define HTML "Content-Type: text/html; charset=utf-8\r\n"
+#define SAID_PAGE                                                             \
+    NAME ": answered 200 with a page (text/html; charset=utf-8) in place of " \
+         "the file"
+
+static struct xd_request some_of_type(const char *media_type)
+{
+    struct xd_request r = some_of("\"a\"");
+
+    r.media_type = media_type;
+    return r;
+}
+
+START_TEST(page_of_another_type_and_size_is_a_refusal)
+{
+    static const char *const types[] = {"application/octet-stream", "",
+                                        "text/htm", "text/html5"};
+    static const char *const pages[] = {
+        "HTTP/1.1 200 OK\r\nContent-Length: 85\r\n" HTML "\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 85\r\nETag: \"b\"\r\n" HTML "\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n" HTML "\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" HTML "\r\n"};
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        for (size_t k = 0; k < sizeof pages / sizeof *pages; k++) {
+            judge(pages[k], some_of_type(types[i]));
+            check_refused(XD_VERDICT_AGAIN, SAID_PAGE);
+            ck_assert(judgement.outcome.is_refusal);
+        }
+    }
+    judge(PARTIAL("bytes 100-199/5000") "\r\n", some_of_type("a/b"));
+    check_refused(XD_VERDICT_AGAIN, NAME
+                  ": answered 206 with a page (of no type) in place of the "
+                  "file");
+}
+END_TEST
+
+START_TEST(answer_of_the_same_type_or_size_is_no_page)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n" HTML "\r\n",
+          some_of_type("a/b"));
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_CHANGED);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 85\r\nETag: \"b\"\r\n" HTML
+          "\r\n",
+          some_of_type("TEXT/html ;charset=x"));
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_CHANGED);
+    judge(PARTIAL("bytes 100-199/*") HTML "\r\n", some_of_type("a/b"));
+    ck_assert_int_eq(judgement.outcome.verdict, XD_VERDICT_OK);
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 85\r\n" HTML "\r\n", some);
+    check_different(85, NAME ": has 85 bytes instead of 1000");
+}
+END_TEST
+
+START_TEST(page_of_the_type_of_the_file_lacks_its_validator)
+{
+    judge("HTTP/1.1 200 OK\r\nContent-Length: 85\r\n" HTML "\r\n",
+          some_of_type("text/html"));
+    check_refused(XD_VERDICT_AGAIN, SAID_PAGE);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("http_answer");
@@ -649,9 +789,13 @@ int main(void)
     tcase_add_test(tcase, wrong_start_is_refused);
     tcase_add_test(tcase, wrong_end_is_refused);
     tcase_add_test(tcase, wrong_total_is_a_different_object);
+    tcase_add_test(tcase, object_that_grows_may_have_become_longer);
     tcase_add_test(tcase, malformed_range_counts_as_none);
     tcase_add_test(tcase, two_ranges_in_one_answer_are_refused);
     tcase_add_test(tcase, two_lengths_in_one_answer_are_refused);
+    tcase_add_test(tcase,
+                   length_of_one_byte_less_than_the_range_means_no_ranges);
+    tcase_add_test(tcase, other_wrong_lengths_are_found_out_by_the_body);
     tcase_add_test(tcase, several_ranges_are_refused);
     tcase_add_test(tcase, encoded_bytes_are_refused);
     tcase_add_test(tcase,
@@ -685,6 +829,10 @@ int main(void)
     tcase_add_test(
         tcase, whole_object_in_place_of_a_range_has_changed_unless_it_says_no);
     tcase_add_test(tcase, object_that_is_the_same_or_does_not_say_is_accepted);
+    tcase_add_test(tcase, page_of_another_type_and_size_is_a_refusal);
+    tcase_add_test(tcase, answer_of_the_same_type_or_size_is_no_page);
+    tcase_add_test(tcase, page_of_the_type_of_the_file_lacks_its_validator);
+    tcase_add_test(tcase, digest_is_known_among_challenges);
     tcase_add_test(tcase, folded_and_nameless_lines_are_passed_over);
     tcase_add_test(tcase,
                    request_that_runs_over_the_last_number_goes_to_the_end);

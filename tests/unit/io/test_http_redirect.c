@@ -39,6 +39,31 @@ START_TEST(a_location_is_resolved)
     check(base, base, "a b", "http://a.example/d/a%20b");
     check(base, base, "/y//a@b@c", "http://a.example/y//a@b@c");
     check(base, "http://b.example/z", "y", "http://b.example/y");
+    check(base, base, "/y\\z", "http://a.example/y\\z");
+    check(base, base, "\\y", "http://a.example/d/\\y");
+    check(base, base, "http://127.1:81/y", "http://127.0.0.1:81/y");
+}
+END_TEST
+
+START_TEST(a_location_may_be_long)
+{
+    static const char base[] = "http://a.example/x";
+    char location[16000] = "/y?";
+    char expected[sizeof location + sizeof base] = "http://a.example/y?";
+
+    memset(location + 3, 'q', sizeof location - 4);
+    memset(expected + 19, 'q', sizeof location - 4);
+    check(base, base, location, expected);
+}
+END_TEST
+
+START_TEST(a_backslash_hides_no_host)
+{
+    static const char base[] = "http://a.example/x";
+
+    check(base, base, "http://a.example\\@secret/", NULL);
+    check(base, base, "http://secret\\y/", NULL);
+    check(base, base, "//secret\\y/", NULL);
 }
 END_TEST
 
@@ -96,6 +121,8 @@ int main(void)
     TCase *tcase = tcase_create("http_redirect");
 
     tcase_add_test(tcase, a_location_is_resolved);
+    tcase_add_test(tcase, a_location_may_be_long);
+    tcase_add_test(tcase, a_backslash_hides_no_host);
     tcase_add_test(tcase, a_login_stays_with_its_origin);
     tcase_add_test(tcase, a_login_of_the_location_is_dropped);
     tcase_add_test(tcase, what_is_not_http_is_refused);

@@ -35,6 +35,7 @@ static void open_transport(xd_usec silence)
 static void set_up(void)
 {
     setenv("NO_PROXY", "*", 1);
+    send_patience = 0;
     net = (struct xd_net_options)XD_NET_OPTIONS_INIT;
     open_transport(60 * XD_SECOND);
 }
@@ -557,6 +558,7 @@ START_TEST(server_that_stops_reading_is_silent)
                                               END};
     const struct catcher *c;
 
+    send_patience = 60 * XD_SECOND; /* which is for the answer alone */
     open_transport(500 * XD_MS);
     server = mock_start(script);
     mock_narrow(server);
@@ -564,7 +566,41 @@ START_TEST(server_that_stops_reading_is_silent)
     check_end(c, XD_VERDICT_AGAIN, 0);
     ck_assert_ptr_nonnull(strstr(c->outcome.error.msg, "no bytes for 0.5 s"));
     ck_assert(c->outcome.is_unanswered);
+    ck_assert_uint_eq(c->outcome.worked, 0);
     ck_assert_uint_gt(c->sent, 1000);
+}
+END_TEST
+
+/* Before the answer to a body, and to a request without one. */
+START_TEST(server_that_works_on_its_answer_is_waited_for)
+{
+    static const struct mock_step script[] = {CONTINUE, TAKE(0, 1000),
+                                              SLEEP(1500), CREATED, END};
+    static const struct mock_step removes[] = {SLEEP(1500), NO("204", ""), END};
+    const struct catcher *c;
+
+    send_patience = 60 * XD_SECOND;
+    open_transport(500 * XD_MS);
+    c = ask(script, "PUT", NULL, 1000);
+    check_reply(c, 201);
+    ck_assert_uint_ge(c->outcome.worked, 1400 * XD_MS);
+    stop_server();
+    check_reply(ask(removes, "DELETE", NULL, 0), 204);
+}
+END_TEST
+
+START_TEST(server_that_says_nothing_to_all_of_the_body_is_given_up)
+{
+    static const struct mock_step script[] = {CONTINUE, TAKE(0, 1000), STALL,
+                                              END};
+    const struct catcher *c;
+
+    send_patience = XD_SECOND;
+    open_transport(300 * XD_MS);
+    c = ask(script, "PUT", NULL, 1000);
+    check_end(c, XD_VERDICT_AGAIN, 0);
+    ck_assert_ptr_nonnull(strstr(c->outcome.error.msg, "no bytes for 1.0 s"));
+    ck_assert_uint_ge(c->outcome.worked, XD_SECOND);
 }
 END_TEST
 
@@ -646,6 +682,9 @@ int main(void)
     tcase_add_test(tcase, request_without_a_body_yet_is_never_silent);
     tcase_add_test(tcase, body_that_cannot_be_read_ends_the_request);
     tcase_add_test(tcase, server_that_stops_reading_is_silent);
+    tcase_add_test(tcase, server_that_works_on_its_answer_is_waited_for);
+    tcase_add_test(tcase,
+                   server_that_says_nothing_to_all_of_the_body_is_given_up);
     tcase_add_test(tcase, slow_line_is_not_silent);
     tcase_add_test(tcase, stop_ends_it_in_the_middle_of_the_body);
     return run_suite("http_send", tcase);

@@ -537,7 +537,7 @@ END_TEST
 /* From here on the depot is silent, however long it took to get here. */
 static void check_silence(void)
 {
-    xd_transport_set_silence(transport, 200 * XD_MS);
+    xd_transport_set_silence(transport, 200 * XD_MS, 0);
     run_to_end(0);
     check_end(&caught[0], XD_VERDICT_AGAIN, 0);
     ck_assert(caught[0].outcome.is_unanswered);
@@ -563,7 +563,7 @@ START_TEST(after_silence_a_depot_is_asked_what_it_has)
     start(0, range(100, 200));
     run_to_request(1);
     check_silence();
-    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    xd_transport_set_silence(transport, 60 * XD_SECOND, 0);
     check_end(fetch(NULL, range(100, 200)), XD_VERDICT_DIFFERENT, 0);
     check_request(1, PROBE);
 }

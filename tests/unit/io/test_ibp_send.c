@@ -325,10 +325,10 @@ START_TEST(command_is_asked_for_as_it_is)
     start_range();
     while (mock_requests(server) < 1)
         turn();
-    xd_transport_set_silence(transport, 200 * XD_MS);
+    xd_transport_set_silence(transport, 200 * XD_MS, 0);
     run_to_end(0);
     check_failed(XD_VERDICT_AGAIN, "no bytes");
-    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    xd_transport_set_silence(transport, 60 * XD_SECOND, 0);
     begin(NULL, "LOAD", "READ", "100 200", 0);
     caught[0].expected = 100;
     run_to_end(0);
@@ -494,11 +494,11 @@ START_TEST(depot_that_takes_no_more_is_silent)
         begin(scripts[i], "STORE", "WRITE", NULL,
               i == 0 ? UINT64_C(1) << 40 : 1000000);
         run_to_read(2);
-        xd_transport_set_silence(transport, 200 * XD_MS);
+        xd_transport_set_silence(transport, 200 * XD_MS, 0);
         run_to_end(0);
         check_failed(XD_VERDICT_AGAIN, "no bytes for 0.2 s at offset ");
         ck_assert(caught[0].outcome.is_unanswered);
-        xd_transport_set_silence(transport, 60 * XD_SECOND);
+        xd_transport_set_silence(transport, 60 * XD_SECOND, 0);
     }
 }
 END_TEST
@@ -517,7 +517,7 @@ START_TEST(depot_that_takes_a_body_slowly_is_not_silent)
 
     server = mock_start_lines(script, "ibp", "");
     mock_narrow(server);
-    xd_transport_set_silence(transport, 800 * XD_MS);
+    xd_transport_set_silence(transport, 800 * XD_MS, 0);
     ask(NULL, "STORE", "WRITE", NULL, (uint64_t)PARTS * PART);
     check_reply(1, "600000");
 }
@@ -544,7 +544,7 @@ START_TEST(depot_that_has_not_taken_all_yet_is_not_silent)
                                               SAY("1 33554432 \n"),
                                               END};
 
-    xd_transport_set_silence(transport, 600 * XD_MS);
+    xd_transport_set_silence(transport, 600 * XD_MS, 0);
     ask(script, "STORE", "WRITE", NULL, (uint64_t)PARTS * PART);
     check_reply(1, "33554432");
 }
@@ -560,11 +560,11 @@ START_TEST(body_that_is_waited_for_is_no_silence)
     caught[0].read_most = 500;
     begin(script, "STORE", "WRITE", NULL, 1000);
     run_to_read(2);
-    xd_transport_set_silence(transport, 100 * XD_MS);
+    xd_transport_set_silence(transport, 100 * XD_MS, 0);
     for (int i = 0; i < 5; i++)
         turn();
     ck_assert_uint_eq(caught[0].ends, 0);
-    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    xd_transport_set_silence(transport, 60 * XD_SECOND, 0);
     run_to_end(0);
     check_reply(1, "1000");
 }

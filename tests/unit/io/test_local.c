@@ -18,6 +18,7 @@ static struct catcher {
     bool pauses; /* refuses the next bytes once */
     unsigned heads, ends;
     uint64_t object_size, received, expected;
+    char validator[200];
     struct xd_outcome outcome;
 } caught[SLOTS];
 
@@ -37,6 +38,7 @@ static int on_head(void *user, unsigned slot, const struct xd_head *head)
 
     c->heads++;
     c->object_size = head->object_size;
+    snprintf(c->validator, sizeof c->validator, "%s", head->validator);
     ck_assert_str_eq(xd_url_secret_text(head->final_url), url);
     return c->head_answer;
 }
@@ -257,6 +259,56 @@ START_TEST(file_that_becomes_shorter_is_told_with_what_came)
 }
 END_TEST
 
+/* Writes to the file in place and sets its time back, until the clock of the disk has
+ * moved on. */
+static void overwrite_in_secret(void)
+{
+    struct stat was, now;
+    const int fd = open(path, O_WRONLY);
+
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fstat(fd, &was), 0);
+    do {
+        const struct timespec times[2] = {was.st_atim, was.st_mtim};
+
+        ck_assert_int_eq(pwrite(fd, "xyz", 3, SIZE - 3), 3);
+        ck_assert_int_eq(futimens(fd, times), 0);
+        ck_assert_int_eq(fstat(fd, &now), 0);
+    } while (now.st_ctim.tv_sec == was.st_ctim.tv_sec &&
+             now.st_ctim.tv_nsec == was.st_ctim.tv_nsec);
+    close(fd);
+    ck_assert_int_eq(now.st_mtim.tv_nsec, was.st_mtim.tv_nsec);
+}
+
+START_TEST(file_that_changes_while_it_is_read_is_asked_again)
+{
+    start(0, range(0, SIZE));
+    xd_transport_poll(transport, 0);
+    const uint64_t before = caught[0].received;
+
+    ck_assert_uint_gt(before, 0);
+    overwrite_in_secret();
+    run_to_end(0);
+    check_end(0, XD_VERDICT_AGAIN, before);
+    says(0, "was changed while it was read");
+}
+END_TEST
+
+START_TEST(version_whose_time_was_set_back_has_another_validator)
+{
+    char first[sizeof caught[0].validator];
+
+    start(0, range(0, 100));
+    run_to_end(0);
+    memcpy(first, caught[0].validator, sizeof first);
+    ck_assert_int_eq(first[0], '"');
+    overwrite_in_secret();
+    start(1, range(0, 100));
+    run_to_end(1);
+    ck_assert_str_ne(caught[1].validator, first);
+}
+END_TEST
+
 START_TEST(paused_bytes_come_again_after_resume_only)
 {
     caught[0].pauses = true;
@@ -355,6 +407,8 @@ int main(void)
     tcase_add_test(t, fifo_is_gone_and_not_waited_for);
     tcase_add_test(t, other_urls_are_refused);
     tcase_add_test(t, file_that_becomes_shorter_is_told_with_what_came);
+    tcase_add_test(t, file_that_changes_while_it_is_read_is_asked_again);
+    tcase_add_test(t, version_whose_time_was_set_back_has_another_validator);
     tcase_add_test(t, paused_bytes_come_again_after_resume_only);
     tcase_add_test(t, stop_ends_a_request_also_a_paused_one);
     tcase_add_test(t, handler_that_refuses_gets_no_more);

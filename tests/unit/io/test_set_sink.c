@@ -562,9 +562,9 @@ START_TEST(a_part_that_is_cut_or_removed_while_it_is_closed_fails)
     put_file(3);
     ck_assert_int_eq(unlink(parts[0]), 0);
     ck_assert_int_eq(truncate(parts[1], LENGTH - 1), 0);
-    expect_failed(write_bytes(0, 1, &error), parts[0], "cut or removed");
+    expect_failed(write_bytes(0, 1, &error), parts[0], "shortened or removed");
     expect_nothing_of(0);
-    expect_failed(try_to_finish(1), parts[1], "cut or removed");
+    expect_failed(try_to_finish(1), parts[1], "shortened or removed");
     ck_assert(is_there(parts[1]));
     xd_set_sink_leave_file(set, 0);
     xd_set_sink_leave_file(set, 1);

@@ -293,7 +293,7 @@ END_TEST
 /* Of .2 s from here on, however long it took to get here. */
 static void check_silence(uint64_t received, const char *offset)
 {
-    xd_transport_set_silence(transport, 200 * XD_MS);
+    xd_transport_set_silence(transport, 200 * XD_MS, 0);
     run_to_end(0);
     check_end(&caught[0], XD_VERDICT_AGAIN, received);
     ck_assert(caught[0].outcome.is_unanswered);
@@ -387,6 +387,31 @@ START_TEST(time_in_which_nobody_polls_is_no_silence)
 }
 END_TEST
 
+START_TEST(server_that_has_the_request_may_answer_later)
+{
+    play(mute);
+    ask();
+    run_to_requests(1);
+    xd_transport_set_silence(transport, 50 * XD_MS, 60 * XD_SECOND);
+    for (xd_usec began = xd_now(); xd_now() < began + 300 * XD_MS;)
+        turn();
+    ck_assert_uint_eq(caught[0].ends, 0);
+    check_silence(0, "at offset 100");
+    ck_assert_uint_eq(mock_requests(server), 1);
+}
+END_TEST
+
+START_TEST(silence_after_the_head_does_not_wait_for_a_first_byte)
+{
+    play(kind->mute_in_the_middle);
+    ask();
+    run_to_received(50);
+    xd_transport_set_silence(transport, 200 * XD_MS, 60 * XD_SECOND);
+    run_to_end(0);
+    check_end(&caught[0], XD_VERDICT_AGAIN, 50);
+}
+END_TEST
+
 /* ---- pauses ---- */
 
 START_TEST(paused_bytes_come_again_exactly_once)
@@ -405,13 +430,13 @@ START_TEST(paused_request_is_never_silent)
     caught[0].pause_every = 1;
     ask();
     run_to_pause();
-    xd_transport_set_silence(transport, 50 * XD_MS);
+    xd_transport_set_silence(transport, 50 * XD_MS, 0);
     for (int i = 0; i < 4; i++)
         turn();
     ck_assert_uint_eq(caught[0].ends, 0);
     ck_assert_uint_eq(caught[0].calls, 1);
     caught[0].pause_every = 0;
-    xd_transport_set_silence(transport, 60 * XD_SECOND);
+    xd_transport_set_silence(transport, 60 * XD_SECOND, 0);
     xd_transport_resume(transport, 0);
     run_to_end(0);
     check_end(&caught[0], XD_VERDICT_OK, 200);
@@ -628,6 +653,11 @@ static TCase *cases_of(const struct kind *of, void (*set_up_it)(void))
     tcase_add_test(tcase, slow_but_steady_bytes_are_no_silence);
     tcase_add_test(tcase, idle_time_before_a_request_is_no_silence);
     tcase_add_test(tcase, time_in_which_nobody_polls_is_no_silence);
+    if (of == &http) {
+        tcase_add_test(tcase, server_that_has_the_request_may_answer_later);
+        tcase_add_test(tcase,
+                       silence_after_the_head_does_not_wait_for_a_first_byte);
+    }
     tcase_add_test(tcase, paused_bytes_come_again_exactly_once);
     tcase_add_test(tcase, paused_request_is_never_silent);
     tcase_add_test(tcase, paused_request_can_be_stopped);

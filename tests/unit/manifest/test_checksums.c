@@ -134,6 +134,14 @@ START_TEST(a_value_that_is_no_hash_is_refused)
 }
 END_TEST
 
+START_TEST(parse_without_origin_is_refused)
+{
+    ck_assert_int_eq(xd_checksums_parse(checksums, A64, 64, NULL, &error),
+                     XD_E_INVAL);
+    ck_assert_int_eq(error.code, XD_E_INVAL);
+}
+END_TEST
+
 START_TEST(the_number_of_hex_digits_alone_tells_the_algorithm)
 {
     ck_assert_int_eq(xd_checksums_add(checksums, A64, &error), 0);
@@ -426,6 +434,7 @@ int main(void)
     tcase_add_test(t, a_value_is_a_hash_of_the_only_file);
     tcase_add_test(t, a_value_is_told_from_the_name_of_a_file);
     tcase_add_test(t, a_value_that_is_no_hash_is_refused);
+    tcase_add_test(t, parse_without_origin_is_refused);
     tcase_add_test(t, the_number_of_hex_digits_alone_tells_the_algorithm);
     tcase_add_test(t, a_file_is_found_by_its_name_without_folders);
     tcase_add_test(t, a_name_is_compared_as_it_is_used);

@@ -205,13 +205,13 @@ START_TEST(texts_that_are_too_long_are_refused)
 {
     char *url = repeat(METALINK "<file name='f'>\n" URL "<url>http://a/", "y",
                        1000000, "</url></file></metalink>");
-    expect_refused(url, "line 2: the text of <url> is longer than 16384 bytes");
+    expect_refused(url, "line 2: the text of <url> is longer than 65536 bytes");
     free(url);
     char *size = repeat(METALINK "<file name='f'>" URL "<size>", "0", 1000000,
                         "5</size></file></metalink>");
     expect_refused(size, "the text of <size> is longer");
     free(size);
-    char *longest = repeat(METALINK "<file name='f'>" URL "<url>", "y", 16384,
+    char *longest = repeat(METALINK "<file name='f'>" URL "<url>", "y", 65536,
                            "</url></file></metalink>");
     parse(longest);
     free(longest);

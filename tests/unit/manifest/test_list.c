@@ -65,6 +65,15 @@ START_TEST(a_line_is_a_file_and_its_urls_are_copies)
 }
 END_TEST
 
+START_TEST(parse_without_origin_is_refused)
+{
+    ck_assert_int_eq(
+        xd_list_parse(&list, "http://a/x", 10, NULL, false, &error),
+        XD_E_INVAL);
+    ck_assert_ptr_null(list);
+}
+END_TEST
+
 START_TEST(comments_empty_lines_and_windows_line_ends_pass)
 {
     parse("\xef\xbb\xbf# mine\r\n\r\n \t\r\nhttp://a/x\r\n  # not this\r\n"
@@ -124,16 +133,17 @@ static const struct refused {
 } refused[] = {
     {"", "l.txt: there is no URL in it"},
     {"# only this\n", "there is no URL in it"},
-    {"http://a/x\nd.iso\n", "line 2: \"d.iso\" is no URL: a URL begins with"},
-    {"www.example.com/x\n", "line 1: \"www.example.com/x\" is no URL"},
-    {"/home/me/x.meta4\n", "is no URL"},
+    {"http://a/x\nd.iso\n",
+     "line 2: \"d.iso\" is not a URL: a URL begins with"},
+    {"www.example.com/x\n", "line 1: \"www.example.com/x\" is not a URL"},
+    {"/home/me/x.meta4\n", "is not a URL"},
     {"<?xml version='1.0'?>\n", "line 1: this is XML or HTML, and no list"},
     {"http://a/x http://b/x\n", "tabs separate the URLs on one line"},
-    {"http://a/x\thttp://u:secret@b b/x\n", "is no URL"},
-    {"http://a/x\td.iso\n", "line 1: \"d.iso\" is no URL"},
+    {"http://a/x\thttp://u:secret@b b/x\n", "is not a URL"},
+    {"http://a/x\td.iso\n", "line 1: \"d.iso\" is not a URL"},
     {"file:///etc/passwd\n", "only URLs with http, https, ftp and ftps"},
     {"ibp://a:6714/0#k/1/READ\n", "\"ibp://a:6714/...\": only URLs with"},
-    {"http://a:99999/x\n", "is no URL that can be used"},
+    {"http://a:99999/x\n", "is not a URL that can be used"},
     {"http://a/x\n out=../y\n", "line 2: out=\"../y\" is a path"},
     {"http://a/x\n out=d/y\n", "line 2: out=\"d/y\" is a path"},
     {"http://a/x\n out=d\\y\n", "is a path"},
@@ -311,6 +321,7 @@ int main(void)
 
     tcase_add_checked_fixture(t, NULL, forget);
     tcase_add_test(t, a_line_is_a_file_and_its_urls_are_copies);
+    tcase_add_test(t, parse_without_origin_is_refused);
     tcase_add_test(t, comments_empty_lines_and_windows_line_ends_pass);
     tcase_add_test(t, options_belong_to_the_file_above_them);
     tcase_add_test(t, other_options_are_told_and_passed_over);

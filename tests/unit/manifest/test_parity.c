@@ -840,7 +840,7 @@ START_TEST(a_text_that_is_too_long_costs_a_stripe_and_no_more)
                      "f") "<e:metadata name='parity' type='meta'>"
                           "<e:metadata name='stripe.0' type='meta'>" CODE
                           "<e:metadata name='k'>");
-    fill(&t, 17 << 10, '7');
+    fill(&t, 65 << 10, '7');
     xd_text_addf(
         &t, "%s",
         "</e:metadata></e:metadata>" AT("1", "4", "6") "</e:metadata>" MAPPING(

@@ -80,13 +80,13 @@ END_TEST
 
 START_TEST(a_url_longer_than_any_is_dropped)
 {
-    static char text[20000];
+    static char text[80000];
     strcpy(text, "http://a/x\nhttp://b/");
-    memset(text + strlen(text), 'y', 9000);
+    memset(text + strlen(text), 'y', 70000);
     parse(text);
     ck_assert_uint_eq(extent_at(0, 0).n_replicas, 1);
     ck_assert_uint_eq(n_warnings(), 1);
-    text[strlen("http://a/x\n") + 8192] = '\0';
+    text[strlen("http://a/x\n") + 65535] = '\0';
     parse(text);
     ck_assert_uint_eq(extent_at(0, 0).n_replicas, 2);
 }

@@ -115,8 +115,9 @@ START_TEST(what_is_no_mesh_is_refused_with_its_line)
     refused(HEADER "hops 1\norigin http://o/\n" NODES, "no line 'chunk'");
     refused(HEADER "chunk 4m\norigin http://o/\n" NODES, "no line 'hops'");
     refused(HEADER "chunk 4m\nhops 1\n" NODES, "no line 'origin'");
-    refused(HEADER REST "chunk 4m\n" NODES, "line 5: the chunk size stands");
-    refused(HEADER REST "hops 2\n" NODES, "line 5: the number of hops stands");
+    refused(HEADER REST "chunk 4m\n" NODES, "line 5: the chunk size is given");
+    refused(HEADER REST "hops 2\n" NODES,
+            "line 5: the number of hops is given");
     refused(HEADER "chunk 4m 5m\n", "'chunk' takes one word");
     refused(HEADER "origin http://a/ http://b/\n", "'origin' takes one word");
     refused(HEADER "hops\n", "'hops' takes one word");
@@ -156,7 +157,7 @@ START_TEST(origins_that_are_not_plain_are_refused)
         refused(text, "is no origin");
     }
     refused(HEADER REST "origin https://RELEASES.example.com:443\n",
-            "https://releases.example.com/ stands there twice");
+            "https://releases.example.com/ is listed twice");
     refused(HEADER REST "node a https://releases.example.com\n",
             "origin https://releases.example.com/ is node a");
 }

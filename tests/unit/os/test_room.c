@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <xdownload/error.h>
+
 #include "suite.h"
 
 static char folder[SUITE_FOLDER], path[200];
@@ -78,6 +80,22 @@ START_TEST(a_file_takes_up_what_was_written_to_it)
 }
 END_TEST
 
+START_TEST(full_disk_is_reported_with_both_sizes)
+{
+    struct xd_error error;
+
+    ck_assert_int_eq(xd_fail_disk_full(&error, "d.part", 64 << 20, 10 << 20),
+                     XD_E_IO);
+    ck_assert_str_eq(error.msg,
+                     "d.part needs 64 MiB, but only 10 MiB are free on its "
+                     "disk: free some space or use --directory");
+    ck_assert_int_eq(
+        xd_fail_disk_full(&error, "d.part", (64 << 20) + 1, 64 << 20), XD_E_IO);
+    ck_assert_ptr_nonnull(
+        strstr(error.msg, "needs 67108865, but only 67108864 bytes are free"));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("room");
@@ -88,5 +106,6 @@ int main(void)
         folders_that_are_not_there_yet_will_lie_on_the_disk_of_those_that_are);
     tcase_add_test(t, a_path_without_a_folder_lies_in_the_current_one);
     tcase_add_test(t, a_file_takes_up_what_was_written_to_it);
+    tcase_add_test(t, full_disk_is_reported_with_both_sizes);
     return run_suite("room", t);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* renameat2() */
+
 #include "os/small_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +17,14 @@ static struct xd_error err;
 static struct xd_text text;
 static char calls[32]; /* of the disk */
 static size_t n_calls;
+static bool refuses_owners; /* as to who is not root */
 
 static void setup(void)
 {
     suite_folder(dir);
     n_calls = 0;
     calls[0] = '\0';
+    refuses_owners = false;
     snprintf(path, sizeof path, "%s/a/b/file", dir);
 }
 
@@ -59,10 +64,18 @@ int fdatasync(int fd)
     return fsync(fd);
 }
 
-int rename(const char *from, const char *to)
+int renameat(int a, const char *from, int b, const char *to)
 {
     note('r');
-    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+    return renameat2(a, from, b, to, 0);
+}
+
+int fchown(int fd, uid_t user, gid_t group)
+{
+    if (!refuses_owners)
+        return fchownat(fd, "", user, group, AT_EMPTY_PATH);
+    errno = EPERM;
+    return -1;
 }
 
 static void replace(const char *content)
@@ -199,10 +212,109 @@ START_TEST(what_is_kept_is_on_the_disk_before_its_name_is)
     ck_assert_str_eq(calls, "frd");
     ck_assert_uint_eq(mode_of(path), 0600);
     n_calls = 0;
-    ck_assert_int_eq(xd_small_file_publish(path, "third", 5, &err), 0);
+    ck_assert_int_eq(
+        xd_small_file_publish(path, "third", 5, XD_REPLACE_FILE, &err), 0);
     ck_assert_str_eq(calls, "frd");
     ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), 0);
     ck_assert_str_eq(text.s, "third");
+}
+END_TEST
+
+/* Also the mode that nobody gets from a umask: it is the user's choice. */
+START_TEST(a_file_that_is_replaced_leaves_its_mode)
+{
+    static const mode_t modes[] = {0600, 0640, 0660, 0400, 0644};
+    const mode_t mask = umask(022);
+
+    replace("first");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        ck_assert_int_eq(chmod(path, modes[i]), 0);
+        replace("second");
+        ck_assert_uint_eq(mode_of(path), modes[i]);
+        ck_assert_int_eq(
+            xd_small_file_publish(path, "third", 5, XD_REPLACE_FILE, &err), 0);
+        ck_assert_uint_eq(mode_of(path), modes[i]);
+    }
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(xd_small_file_publish(path, "x", 1, XD_REPLACE_FILE, &err),
+                     0);
+    ck_assert_uint_eq(mode_of(path), 0644);
+    umask(mask);
+}
+END_TEST
+
+START_TEST(a_secret_is_for_its_owner_whatever_the_old_mode_was)
+{
+    replace("first");
+    ck_assert_int_eq(chmod(path, 0644), 0);
+    ck_assert_int_eq(xd_small_file_keep(path, "secret", 6, &err), 0);
+    ck_assert_uint_eq(mode_of(path), 0600);
+}
+END_TEST
+
+START_TEST(a_file_that_is_replaced_leaves_its_owner)
+{
+    struct stat st;
+
+    if (geteuid() != 0)
+        return; /* nobody else may give files away */
+    replace("first");
+    ck_assert_int_eq(chown(path, 12, 34), 0);
+    ck_assert_int_eq(chmod(path, 0640), 0);
+    ck_assert_int_eq(
+        xd_small_file_publish(path, "second", 6, XD_REPLACE_FILE, &err), 0);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_uint_eq(st.st_uid, 12);
+    ck_assert_uint_eq(st.st_gid, 34);
+    ck_assert_uint_eq(st.st_mode & 0777, 0640);
+}
+END_TEST
+
+START_TEST(a_group_that_is_refused_takes_its_rights_along)
+{
+    struct stat st;
+
+    replace("first");
+    if (chown(path, (uid_t)-1, 34) != 0)
+        return; /* we are not root */
+    ck_assert_int_eq(chmod(path, 0674), 0);
+    refuses_owners = true;
+    ck_assert_int_eq(
+        xd_small_file_publish(path, "second", 6, XD_REPLACE_FILE, &err), 0);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0644);
+}
+END_TEST
+
+START_TEST(a_file_that_exists_is_left_alone_unless_it_may_be_replaced)
+{
+    replace("first");
+    ck_assert_int_eq(
+        xd_small_file_publish(path, "second", 6, XD_REPLACE_NOTHING, &err),
+        XD_E_IO);
+    ck_assert_ptr_nonnull(strstr(err.msg, "already exists"));
+    ck_assert_int_eq(xd_small_file_read(&text, path, 100, &err), 0);
+    ck_assert_str_eq(text.s, "first");
+}
+END_TEST
+
+START_TEST(a_link_is_replaced_itself_or_not_at_all)
+{
+    char other[160];
+
+    replace("first");
+    snprintf(other, sizeof other, "%s.other", path);
+    ck_assert_int_eq(rename(path, other), 0);
+    ck_assert_int_eq(symlink(other, path), 0);
+    ck_assert_int_eq(
+        xd_small_file_publish(path, "x", 1, XD_REPLACE_NOTHING, &err), XD_E_IO);
+    ck_assert_int_eq(xd_small_file_publish(path, "x", 1, XD_REPLACE_FILE, &err),
+                     XD_E_IO);
+    ck_assert_int_eq(
+        xd_small_file_publish(path, "x", 1, XD_REPLACE_FILE_OR_LINK, &err), 0);
+    ck_assert_int_eq(xd_small_file_read(&text, other, 100, &err), 0);
+    ck_assert_str_eq(text.s, "first");
+    ck_assert_int_eq(unlink(other), 0);
 }
 END_TEST
 
@@ -246,5 +358,12 @@ int main(void)
     tcase_add_test(tcase, what_is_kept_is_on_the_disk_before_its_name_is);
     tcase_add_test(tcase, what_is_added_is_on_the_disk_behind_what_was_kept);
     tcase_add_test(tcase, what_is_kept_has_its_folder);
+    tcase_add_test(tcase, a_link_is_replaced_itself_or_not_at_all);
+    tcase_add_test(tcase, a_file_that_is_replaced_leaves_its_mode);
+    tcase_add_test(tcase, a_secret_is_for_its_owner_whatever_the_old_mode_was);
+    tcase_add_test(tcase, a_file_that_is_replaced_leaves_its_owner);
+    tcase_add_test(tcase, a_group_that_is_refused_takes_its_rights_along);
+    tcase_add_test(tcase,
+                   a_file_that_exists_is_left_alone_unless_it_may_be_replaced);
     return run_suite("small_file", tcase);
 }

@@ -90,11 +90,17 @@ END_TEST
 static struct xd_model_stripe *list;
 static size_t n;
 
-static void cut(unsigned k, uint64_t size, uint64_t shard_bytes)
+static void cut_between_pieces(unsigned k, uint64_t size, uint64_t shard_bytes,
+                               uint64_t piece_bytes)
 {
     ck_assert_int_eq(xd_coding_stripes(&list, &n, (struct xd_coding){k, 2},
-                                       size, shard_bytes, &err),
+                                       size, shard_bytes, piece_bytes, &err),
                      0);
+}
+
+static void cut(unsigned k, uint64_t size, uint64_t shard_bytes)
+{
+    cut_between_pieces(k, size, shard_bytes, 1);
 }
 
 START_TEST(the_last_stripe_is_as_short_as_it_can_be)
@@ -133,6 +139,41 @@ START_TEST(a_whole_number_of_stripes_has_no_short_one)
 }
 END_TEST
 
+START_TEST(no_piece_spans_two_shards_of_the_last_stripe)
+{
+    cut_between_pieces(3, 60 + 31, 20, 10);
+    ck_assert_uint_eq(n, 2);
+    ck_assert_uint_eq(list[0].shard_bytes, 20);
+    ck_assert_uint_eq(list[1].length, 31);
+    ck_assert_uint_eq(list[1].shard_bytes, 20); /* 20, 11 and none */
+    xd_free(list);
+}
+END_TEST
+
+START_TEST(a_shard_that_has_all_of_its_stripe_is_no_longer_than_that)
+{
+    cut_between_pieces(3, 60 + 7, 20, 10);
+    ck_assert_uint_eq(list[1].shard_bytes, 7);
+    xd_free(list);
+}
+END_TEST
+
+static const struct {
+    uint64_t size, shard, most_piece, even;
+} even[] = {{4001, 5000, 2000, 1001}, /* each shard is one piece */
+            {4001, 5000, 300, 1004},  /* four pieces */
+            {4001, 500, 2000, 334},   /* three stripes */
+            {4000, 500, 100, 500},    {4000, 501, 100, 500},
+            {4001, 1000, 1000, 501},  {0, 5000, 300, 5000}};
+
+START_TEST(stripes_are_equally_long_and_shards_whole_pieces)
+{
+    ck_assert_uint_eq(xd_coding_even((struct xd_coding){4, 2}, even[_i].size,
+                                     even[_i].shard, even[_i].most_piece),
+                      even[_i].even);
+}
+END_TEST
+
 START_TEST(an_empty_file_has_none)
 {
     cut(3, 0, 5);
@@ -155,6 +196,11 @@ int main(void)
     tcase_add_test(tcase, the_last_stripe_is_as_short_as_it_can_be);
     tcase_add_test(tcase, a_small_file_is_one_stripe_of_equal_shards);
     tcase_add_test(tcase, a_whole_number_of_stripes_has_no_short_one);
+    tcase_add_test(tcase, no_piece_spans_two_shards_of_the_last_stripe);
+    tcase_add_test(tcase,
+                   a_shard_that_has_all_of_its_stripe_is_no_longer_than_that);
+    tcase_add_loop_test(tcase, stripes_are_equally_long_and_shards_whole_pieces,
+                        0, sizeof even / sizeof *even);
     tcase_add_test(tcase, an_empty_file_has_none);
     return run_suite("coding", tcase);
 }

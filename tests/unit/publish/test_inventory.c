@@ -393,6 +393,52 @@ START_TEST(without_a_private_one_the_other_is_read)
 }
 END_TEST
 
+#define HEX_A "aa000000000000000000000000000000000000000000000000000000000000aa"
+#define HEX_B "bb000000000000000000000000000000000000000000000000000000000000bb"
+
+static void put_text(const char *at, const char *size, const char *hashes)
+{
+    FILE *f = fopen(at, "w");
+
+    ck_assert_ptr_nonnull(f);
+    fprintf(f,
+            "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"
+            "<file name=\"f.bin\"><size>%s</size>%s"
+            "<url>http://a.example/f</url></file></metalink>",
+            size, hashes);
+    ck_assert_int_eq(fclose(f), 0);
+    ck_assert_int_eq(chmod(at, 0600), 0);
+}
+
+static const struct comparison {
+    const char *sizes[2], *hashes[2];
+    int rc;
+} comparisons[] = {
+    {{"9", "9"}, {"", ""}, 0},
+    {{"9", "8"}, {"", ""}, XD_E_STATE},
+#define WHOLE(hex) "<hash type=\"sha-256\">" hex "</hash>"
+    {{"9", "9"}, {WHOLE(HEX_A), WHOLE(HEX_A)}, 0},
+    {{"9", "9"}, {WHOLE(HEX_A), WHOLE(HEX_B)}, XD_E_STATE},
+#define PIECES(length, hex)                                       \
+    "<pieces type=\"sha-256\" length=\"" length "\"><hash>" HEX_A \
+    "</hash><hash>" hex "</hash></pieces>"
+    {{"9", "9"}, {PIECES("5", HEX_A), PIECES("5", HEX_A)}, 0},
+    {{"9", "9"}, {PIECES("5", HEX_A), PIECES("6", HEX_B)}, 0},
+    {{"9", "9"}, {PIECES("5", HEX_A), PIECES("5", HEX_B)}, XD_E_STATE},
+};
+
+START_TEST(private_manifest_of_another_file_is_refused)
+{
+    const struct comparison *c = &comparisons[_i];
+
+    put_text(path, c->sizes[0], c->hashes[0]);
+    put_text(private_path, c->sizes[1], c->hashes[1]);
+    reopen();
+    ck_assert(xd_inventory_is_private(inventory));
+    ck_assert_int_eq(xd_inventory_check_public(inventory, &err), c->rc);
+}
+END_TEST
+
 /* What is handed out notes nothing. */
 START_TEST(a_note_in_the_other_one_is_none)
 {
@@ -588,6 +634,8 @@ int main(void)
     tcase_add_test(tcase, journal_that_cannot_be_understood_is_said);
     tcase_add_test(tcase, what_others_may_read_is_not_opened);
     tcase_add_test(tcase, without_a_private_one_the_other_is_read);
+    tcase_add_loop_test(tcase, private_manifest_of_another_file_is_refused, 0,
+                        (int)(sizeof comparisons / sizeof *comparisons));
     tcase_add_test(tcase, a_note_in_the_other_one_is_none);
     tcase_add_test(tcase,
                    what_is_handed_out_is_there_before_the_private_one_is_over);

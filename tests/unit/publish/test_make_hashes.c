@@ -33,6 +33,27 @@ START_TEST(there_are_at_most_1024_pieces)
 }
 END_TEST
 
+static const struct {
+    uint64_t size, wanted, extent, piece;
+} fitting[] = {
+    {M, 2 * M, 2 * M, 256 * K}, /* one extent */
+    {10 * M, M, M, 256 * K},    /* four pieces each */
+    {10 * M, 1000 * K, 1000 * K, 250 * K},
+    {10 * M, M + 1, M - 1, 209715},
+    {10 * M, 100000, 100000, 100000}, /* one piece each */
+    {1024 * M, 1536 * K, 1536 * K, 768 * K},
+};
+
+START_TEST(no_piece_spans_two_extents)
+{
+    uint64_t extent = fitting[_i].wanted;
+
+    ck_assert_uint_eq(xd_make_fitting_piece_bytes(fitting[_i].size, &extent),
+                      fitting[_i].piece);
+    ck_assert_uint_eq(extent, fitting[_i].extent);
+}
+END_TEST
+
 static char folder[SUITE_FOLDER], path[SUITE_FOLDER + 10];
 static struct xd_options options;
 static struct xd_make_hashes hashes;
@@ -127,6 +148,8 @@ int main(void)
     TCase *t = tcase_create("make_hashes");
 
     tcase_add_checked_fixture(t, begin, end);
+    tcase_add_loop_test(t, no_piece_spans_two_extents, 0,
+                        sizeof fitting / sizeof *fitting);
     tcase_add_loop_test(t, there_are_at_most_1024_pieces, 0,
                         sizeof sizes / sizeof *sizes);
     tcase_add_test(t, each_piece_and_the_whole_have_a_hash);

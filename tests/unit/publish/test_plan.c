@@ -112,6 +112,21 @@ START_TEST(a_store_that_stands_by_takes_what_a_dropped_one_has_not)
 }
 END_TEST
 
+START_TEST(a_store_can_be_done_without_where_others_may_get_the_copies)
+{
+    begin(3, false, 2, 2);
+    ck_assert_uint_eq(xd_plan_next(plan, 0, now), 0);
+    ck_assert_uint_eq(xd_plan_next(plan, 1, now), 0);
+    xd_plan_failed(plan, 0, 0, now);
+    ck_assert(xd_plan_can_do_without(plan, 0, 0)); /* store 2 stands by */
+    xd_plan_done(plan, 0, 1, now);
+    ck_assert(xd_plan_can_do_without(plan, 0, 0));
+    xd_plan_drop(plan, 2);
+    ck_assert(!xd_plan_can_do_without(plan, 0, 0));
+    ck_assert(!xd_plan_can_do_without(plan, 1, 0));
+}
+END_TEST
+
 START_TEST(a_store_that_must_not_get_an_extent_leaves_it_to_the_next)
 {
     begin(3, false, 2, 1);
@@ -688,6 +703,8 @@ int main(void)
     tcase_add_test(tcase, whole_copies_go_to_the_first_stores_in_order);
     tcase_add_test(tcase,
                    a_store_that_stands_by_takes_what_a_dropped_one_has_not);
+    tcase_add_test(tcase,
+                   a_store_can_be_done_without_where_others_may_get_the_copies);
     tcase_add_test(tcase,
                    a_store_that_must_not_get_an_extent_leaves_it_to_the_next);
     tcase_add_test(tcase, no_store_gets_two_copies_of_an_extent);

@@ -290,6 +290,28 @@ START_TEST(the_next_request_is_made_before_the_last_is_done)
 }
 END_TEST
 
+/* The server may refuse each request.  It may also take more requests at a time than
+ * the scheduler makes. */
+START_TEST(who_has_refused_is_asked_for_all_that_is_left_in_few_requests)
+{
+    unsigned n_before;
+
+    init(1, 64 * BLOCK, 4e6);
+    w.p.o.lanes_per_depot = 2;
+    play_start(&w.p);
+    play_for(2 * XD_SECOND);
+    n_before = w.n_log;
+    play_event(&w.p, (struct xd_sched_event){.kind = XD_EV_GOVERNED,
+                                             .max_lanes = (unsigned)_i,
+                                             .is_sparing = true});
+    play_to_end();
+    ck_assert_uint_le(w.n_log - n_before, 3);
+    ck_assert_uint_ge(brought(), 64 * BLOCK);
+    ck_assert_uint_le(brought(), 64 * BLOCK + BLOCK / 64);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(who_collapses_gives_its_tail_and_is_cut_there)
 {
     unsigned cut = LOG;
@@ -1085,6 +1107,8 @@ int main(void)
     tcase_add_test(t, next_to_nothing_comes_twice_while_all_is_well);
     tcase_add_test(t, unequal_depots_end_together_and_little_comes_twice);
     tcase_add_test(t, the_next_request_is_made_before_the_last_is_done);
+    tcase_add_loop_test(
+        t, who_has_refused_is_asked_for_all_that_is_left_in_few_requests, 2, 6);
     tcase_add_test(t, who_collapses_gives_its_tail_and_is_cut_there);
     tcase_add_test(t, who_is_still_finding_its_speed_is_not_cut);
     tcase_add_test(t, who_brings_ever_more_is_not_cut_however_long_that_takes);

@@ -293,24 +293,6 @@ START_TEST(so_are_those_whose_burst_is_over_if_they_are_exact)
 }
 END_TEST
 
-START_TEST(the_rest_of_a_burst_is_not_what_a_connection_delivers)
-{
-    set_rates(0, 2 * MIB);
-    pass(100 * XD_MS);
-    set_rates(0, 1.5 * MIB);
-    ck_assert(is_probed(140 * XD_MS));
-    set_rates(0, 0);
-    rates[0] = rates[1] = MIB;
-    pass(100 * XD_MS);
-    expect(0, 3);
-    xd_connections_answered(&c, 0, 100 * XD_MS);
-    set_rates(0, MIB);
-    pass(XD_SECOND);
-    expect(0, 6);
-    expect_why(XD_LANES_USEFUL);
-}
-END_TEST
-
 static const struct {
     double time_left, bytes_left;
     bool is_held_back;
@@ -459,20 +441,6 @@ START_TEST(as_many_are_kept_as_are_of_use)
     expect(0, gains[_i].kept);
     expect_why(gains[_i].kept > 2 ? XD_LANES_USEFUL : XD_LANES_USELESS);
     ck_assert_int_eq(xd_connections_are_bound(&c, 0), gains[_i].kept > 2);
-}
-END_TEST
-
-/* The other depot loses what this one gains, or half of it. */
-START_TEST(what_is_taken_from_others_is_no_gain)
-{
-    rates[LANES] = 3 * MIB;
-    rates[LANES + 1] = 1.5 * MIB;
-    begin_probe();
-    xd_connections_answered(&c, 0, 82 * XD_MS);
-    pass(STEP);
-    rates[LANES] -= (_i ? 1.5 : 2.5) * MIB;
-    pass(XD_SECOND);
-    expect(0, _i ? 6 : 2);
 }
 END_TEST
 
@@ -871,7 +839,6 @@ int main(void)
                         sizeof turns / sizeof *turns);
     tcase_add_loop_test(t, so_are_those_whose_burst_is_over_if_they_are_exact,
                         0, sizeof bursts / sizeof *bursts);
-    tcase_add_test(t, the_rest_of_a_burst_is_not_what_a_connection_delivers);
     tcase_add_loop_test(t, a_probe_has_to_be_worth_it, 0,
                         sizeof cases / sizeof *cases);
     tcase_add_test(t, a_connection_has_to_bring_enough);
@@ -884,7 +851,6 @@ int main(void)
                         2);
     tcase_add_loop_test(t, as_many_are_kept_as_are_of_use, 0,
                         sizeof gains / sizeof *gains);
-    tcase_add_loop_test(t, what_is_taken_from_others_is_no_gain, 0, 2);
     tcase_add_test(t, a_depot_that_rations_is_probed_while_it_is_silent);
     tcase_add_test(t, a_depot_that_was_silent_from_the_start_is_not);
     tcase_add_test(t, a_depot_that_falls_silent_after_a_while_does_not_ration);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is in use, who rests, and who is given up. */
+#include "base/governor.h"
 #include "play.h"
 
 static struct xd_range stripes[8];
@@ -243,12 +244,13 @@ START_TEST(the_only_holder_of_a_byte_is_asked_until_patience_is_at_its_end)
 }
 END_TEST
 
-START_TEST(a_byte_from_anyone_renews_the_patience_with_the_only_holder)
+START_TEST(progress_of_anyone_renews_the_patience_with_the_only_holder)
 {
-    static struct xd_range front = {0, 500}, rear = {500, 1000};
+    static struct xd_range front = {0, 50000}, rear = {50000, 100000};
     struct play p;
 
-    play_init(&p, &xd_policy_basic, 2, 1000);
+    play_init(&p, &xd_policy_basic, 2, 100000);
+    p.o.block_bytes = 1000;
     p.holdings[0] = (struct xd_holding){.held = &front, .n_held = 1};
     p.holdings[1] = (struct xd_holding){.held = &rear, .n_held = 1};
     p.o.max_failures = 1;
@@ -258,7 +260,7 @@ START_TEST(a_byte_from_anyone_renews_the_patience_with_the_only_holder)
     play_failed(&p, expect_block(&p, 0, 0));
     expect_block(&p, 1, 50);
     p.now = 9 * XD_SECOND;
-    play_bytes(&p, 1, 501);
+    play_bytes(&p, 1, 50000 + XD_PROGRESS_BYTES);
     p.now = 18 * XD_SECOND;
     play_failed(&p, expect_block(&p, 0, 0));
     expect_wait_until(&p, p.now + 500 * XD_MS);
@@ -299,6 +301,51 @@ static void give_up_the_first(struct play *p)
     expect_depot(p, XD_DO_PARK, 0);
     expect_depot(p, XD_DO_OPEN, 1);
 }
+
+/* One open depot and one in reserve, both with all of the file. */
+static void begin_with_two(struct play *p)
+{
+    play_init(p, &xd_policy_basic, 2, 1000);
+    p->o.max_failures = 1;
+    p->o.max_open = 1;
+    p->o.patience = 120 * XD_SECOND;
+    play_start(p);
+    expect_opened(p, 1);
+}
+
+START_TEST(depot_is_the_last_hope_when_the_others_have_failed)
+{
+    struct play p;
+
+    begin_with_two(&p);
+    ck_assert(!xd_sched_is_last_hope(p.s, 0, XD_SECOND, p.now));
+    play_failed(&p, expect_block(&p, 0, 0));
+    expect_depot(&p, XD_DO_PARK, 0);
+    ck_assert(xd_sched_is_last_hope(p.s, 1, XD_SECOND, p.now));
+    play_fini(&p);
+}
+END_TEST
+
+START_TEST(only_holder_that_was_silent_for_all_the_patience_is_given_up)
+{
+    struct play p;
+    unsigned fetch;
+
+    play_init(&p, &xd_policy_basic, 1, 1000);
+    p.o.patience = 20 * XD_SECOND;
+    play_start(&p);
+    expect_opened(&p, 1);
+    fetch = expect_block(&p, 0, 0);
+    ck_assert(xd_sched_is_last_hope(p.s, 0, XD_SECOND, p.now));
+    p.now += 20 * XD_SECOND;
+    play_event(&p, (struct xd_sched_event){.kind = XD_EV_FAILED,
+                                           .fetch = fetch,
+                                           .is_refusal = true,
+                                           .is_unanswered = true});
+    expect_kind(&p, XD_DO_FAIL);
+    play_fini(&p);
+}
+END_TEST
 
 START_TEST(who_was_given_up_is_asked_again_when_the_others_are_banned)
 {
@@ -373,16 +420,20 @@ START_TEST(a_stream_of_unknown_size_is_not_begun_for_ever)
 }
 END_TEST
 
-START_TEST(any_byte_ends_a_row_of_failures)
+START_TEST(progress_ends_a_row_of_failures)
 {
     struct play p;
 
-    play_init(&p, &xd_policy_basic, 1, 1000);
+    play_init(&p, &xd_policy_basic, 1, 100000);
+    p.o.block_bytes = 10000;
     p.o.max_failures = 2;
     play_start(&p);
     expect_opened(&p, 1);
     for (uint64_t i = 0; i < 9; i++) {
-        play_failed_at(&p, expect_fetch(&p, 0, i, 10), i + 1);
+        const uint64_t at = i * XD_PROGRESS_BYTES;
+
+        play_failed_at(&p, expect_fetch(&p, 0, at, 10000),
+                       at + XD_PROGRESS_BYTES);
         expect_wait_until(&p, p.now + 250 * XD_MS);
         p.now += 250 * XD_MS;
     }
@@ -480,18 +531,19 @@ START_TEST(a_failure_can_be_the_last_of_ten_requests_in_vain)
 }
 END_TEST
 
-START_TEST(any_byte_ends_a_row_of_being_preempted)
+START_TEST(progress_ends_a_row_of_being_preempted)
 {
     struct play p;
 
-    play_init(&p, &xd_policy_aggressive, 2, 1000);
+    play_init(&p, &xd_policy_aggressive, 2, 100000);
+    p.o.block_bytes = 1000;
     play_start(&p);
     expect_opened(&p, 2);
     for (uint64_t block = 0; block < 50; block++) {
         expect_block(&p, 0, block);
         expect_block(&p, 1, block);
         if (block % 3 == 0)
-            play_bytes(&p, 0, block * 10 + 1);
+            play_bytes(&p, 0, block * 1000 + XD_PROGRESS_BYTES);
         play_done(&p, 1);
         expect_cancel(&p, 0);
         play_canceled(&p, 0);
@@ -564,11 +616,12 @@ START_TEST(lanes_that_are_preempted_together_count_once)
 }
 END_TEST
 
-START_TEST(after_a_request_in_vain_they_come_one_by_one_until_a_byte_does)
+START_TEST(after_a_request_in_vain_they_come_one_by_one_until_one_has_progress)
 {
     struct play p;
 
-    play_init(&p, &xd_policy_basic, 1, 1000);
+    play_init(&p, &xd_policy_basic, 1, 100000);
+    p.o.block_bytes = 2000;
     p.o.lanes_per_depot = 3;
     play_start(&p);
     expect_opened(&p, 1);
@@ -579,7 +632,9 @@ START_TEST(after_a_request_in_vain_they_come_one_by_one_until_a_byte_does)
     p.now = XD_SECOND;
     expect_block(&p, 0, 0);
     expect_wait(&p);
-    play_bytes(&p, 0, 1);
+    play_bytes(&p, 0, XD_PROGRESS_BYTES - 1);
+    expect_wait(&p);
+    play_bytes(&p, 0, XD_PROGRESS_BYTES);
     expect_block(&p, 0, 1);
     expect_block(&p, 0, 2);
     play_fini(&p);
@@ -1070,7 +1125,8 @@ START_TEST(a_depot_that_refuses_its_second_request_is_asked_for_one_at_a_time)
     struct play p;
     unsigned second;
 
-    play_init(&p, &xd_policy_basic, 1, 100);
+    play_init(&p, &xd_policy_basic, 1, 10000);
+    p.o.block_bytes = 1000;
     p.o.lanes_per_depot = 2;
     play_start(&p);
     expect_opened(&p, 1);
@@ -1078,7 +1134,7 @@ START_TEST(a_depot_that_refuses_its_second_request_is_asked_for_one_at_a_time)
     second = expect_block(&p, 0, 1);
     play_event(&p, (struct xd_sched_event){.kind = XD_EV_FAILED,
                                            .fetch = second,
-                                           .range = {10, 10},
+                                           .range = {1000, 1000},
                                            .is_refusal = seconds[_i].is_refusal,
                                            .is_unanswered =
                                                seconds[_i].is_unanswered});
@@ -1086,7 +1142,7 @@ START_TEST(a_depot_that_refuses_its_second_request_is_asked_for_one_at_a_time)
         play_depot(&p, XD_EV_SHARES, 0);
     ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, seconds[_i].ceiling);
     p.now += XD_SECOND;
-    play_bytes(&p, 0, 5);
+    play_bytes(&p, 0, 600);
     ck_assert_int_eq(play_next(&p).kind,
                      seconds[_i].ceiling == 1 ? XD_DO_WAIT : XD_DO_FETCH);
     play_fini(&p);
@@ -1115,7 +1171,8 @@ START_TEST(
     unsigned fetches[3], first, ceiling = thirds[_i].ceiling;
     xd_usec between = (thirds[_i].first_ms - thirds[_i].third_ms) * XD_MS;
 
-    play_init(&p, &xd_policy_basic, 1, 100);
+    play_init(&p, &xd_policy_basic, 1, 10000);
+    p.o.block_bytes = 1000;
     p.o.lanes_per_depot = 3;
     play_start(&p);
     expect_opened(&p, 1);
@@ -1126,16 +1183,16 @@ START_TEST(
     }
     p.now += thirds[_i].third_ms * XD_MS;
     for (unsigned i = 3; i-- > 0;)
-        refuse(&p, fetches[i], 10 * i);
+        refuse(&p, fetches[i], 1000 * i);
     ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, ceiling);
     p.now += XD_SECOND;
     first = expect_block(&p, 0, 0);
     expect_wait(&p);
-    play_bytes(&p, first, 5);
+    play_bytes(&p, first, XD_PROGRESS_BYTES);
     if (ceiling == 2) {
         fetches[1] = expect_block(&p, 0, 1);
         expect_wait(&p);
-        refuse(&p, fetches[1], 10); /* nor does it serve two */
+        refuse(&p, fetches[1], 1000); /* nor does it serve two */
         ck_assert_uint_eq(xd_sched_learned(p.s, 0).ceiling, 1);
     }
     expect_wait(&p);
@@ -1215,8 +1272,11 @@ int main(void)
     tcase_add_test(
         t, the_only_holder_of_a_byte_is_asked_until_patience_is_at_its_end);
     tcase_add_test(t,
-                   a_byte_from_anyone_renews_the_patience_with_the_only_holder);
+                   progress_of_anyone_renews_the_patience_with_the_only_holder);
     tcase_add_test(t, patience_is_for_those_whom_nobody_can_replace);
+    tcase_add_test(t, depot_is_the_last_hope_when_the_others_have_failed);
+    tcase_add_test(
+        t, only_holder_that_was_silent_for_all_the_patience_is_given_up);
     tcase_add_test(t,
                    who_was_given_up_is_asked_again_when_the_others_are_banned);
     tcase_add_test(
@@ -1225,18 +1285,18 @@ int main(void)
     tcase_add_test(
         t, who_was_given_up_is_not_asked_again_when_patience_is_at_its_end);
     tcase_add_test(t, a_stream_of_unknown_size_is_not_begun_for_ever);
-    tcase_add_test(t, any_byte_ends_a_row_of_failures);
+    tcase_add_test(t, progress_ends_a_row_of_failures);
     tcase_add_test(t, lanes_that_break_off_together_are_one_failure);
     tcase_add_test(
         t, a_depot_that_is_always_preempted_rests_ever_longer_and_is_given_up);
     tcase_add_test(t, a_failure_can_be_the_last_of_ten_requests_in_vain);
-    tcase_add_test(t, any_byte_ends_a_row_of_being_preempted);
+    tcase_add_test(t, progress_ends_a_row_of_being_preempted);
     tcase_add_test(t,
                    a_fetch_that_no_reader_wants_any_longer_was_not_preempted);
     tcase_add_test(t, being_preempted_adds_to_the_pause_after_a_failure);
     tcase_add_test(t, lanes_that_are_preempted_together_count_once);
     tcase_add_test(
-        t, after_a_request_in_vain_they_come_one_by_one_until_a_byte_does);
+        t, after_a_request_in_vain_they_come_one_by_one_until_one_has_progress);
     tcase_add_test(
         t, finding_out_that_it_knows_no_ranges_ends_a_row_of_being_preempted);
     tcase_add_test(t, a_dropped_depot_is_parked_when_its_last_fetch_has_ended);

@@ -223,18 +223,18 @@ START_TEST(it_fails_when_nobody_answers)
 }
 END_TEST
 
-START_TEST(one_that_may_answer_later_is_asked_again_after_a_pause_that_doubles)
+START_TEST(one_that_may_answer_later_is_asked_again_in_its_time)
 {
     make(1, 4);
     expect_asked(0, 0);
-    xd_size_probe_retry(c, 0, 10 * XD_MS, 0);
+    xd_size_probe_retry(c, 0, 260 * XD_MS);
     expect_wait(10 * XD_MS, 260 * XD_MS);
     expect(XD_DO_FETCH, 0, 260 * XD_MS);
-    xd_size_probe_retry(c, 0, 300 * XD_MS, 0);
-    expect_wait(300 * XD_MS, 800 * XD_MS);
-    expect(XD_DO_FETCH, 0, 800 * XD_MS);
-    xd_size_probe_answered(c, 0, 810 * XD_MS, 77);
-    expect_size(77, 810 * XD_MS);
+    xd_size_probe_retry(c, 0, 7 * XD_SECOND);
+    expect_wait(300 * XD_MS, 7 * XD_SECOND);
+    expect(XD_DO_FETCH, 0, 7 * XD_SECOND);
+    xd_size_probe_answered(c, 0, 8 * XD_SECOND, 77);
+    expect_size(77, 8 * XD_SECOND);
 }
 END_TEST
 
@@ -242,22 +242,13 @@ START_TEST(it_is_given_up_after_max_failures)
 {
     make(1, 4);
     expect_asked(0, 0);
-    xd_size_probe_retry(c, 0, 0, 0);
+    xd_size_probe_retry(c, 0, XD_SECOND);
     expect(XD_DO_FETCH, 0, XD_SECOND);
-    xd_size_probe_retry(c, 0, XD_SECOND, 0);
+    xd_size_probe_retry(c, 0, 2 * XD_SECOND);
     expect(XD_DO_FETCH, 0, 2 * XD_SECOND);
-    xd_size_probe_retry(c, 0, 2 * XD_SECOND, 0);
+    xd_size_probe_retry(c, 0, 3 * XD_SECOND);
     expect(XD_DO_PARK, 0, 2 * XD_SECOND);
     expect_kind(XD_DO_FAIL, 2 * XD_SECOND);
-}
-END_TEST
-
-START_TEST(the_pause_that_a_depot_asks_for_is_kept)
-{
-    make(1, 4);
-    expect_asked(0, 0);
-    xd_size_probe_retry(c, 0, 0, 7 * XD_SECOND);
-    expect_wait(0, 7 * XD_SECOND);
 }
 END_TEST
 
@@ -278,7 +269,7 @@ START_TEST(who_rests_is_not_waited_for_when_another_has_answered)
     make(2, 4);
     expect_asked(0, 0);
     expect_asked(1, 0);
-    xd_size_probe_retry(c, 0, 0, 0);
+    xd_size_probe_retry(c, 0, 250 * XD_MS);
     xd_size_probe_answered(c, 1, 10, 77);
     expect_size(77, 10);
 }
@@ -288,7 +279,7 @@ START_TEST(one_in_reserve_is_asked_before_another_is_asked_again)
 {
     make(2, 1);
     expect_asked(0, 0);
-    xd_size_probe_retry(c, 0, 0, 0);
+    xd_size_probe_retry(c, 0, 250 * XD_MS);
     expect(XD_DO_PARK, 0, 0);
     expect_asked(1, 0);
 }
@@ -439,7 +430,7 @@ START_TEST(the_last_that_refused_is_asked_all_the_same)
     expect(XD_DO_PING, 1, 0);
     xd_size_probe_pinged(c, 1, XD_PING_REFUSED);
     expect_asked(1, 0);
-    xd_size_probe_retry(c, 1, 0, 0);
+    xd_size_probe_retry(c, 1, 250 * XD_MS);
     expect_wait(0, 250 * XD_MS);
     expect_kind(XD_DO_FETCH, 250 * XD_MS);
 }
@@ -464,10 +455,8 @@ int main(void)
     tcase_add_test(t, a_failed_depot_is_replaced_by_the_next_in_reserve);
     tcase_add_test(t, numbers_of_fetches_stay_below_max_open);
     tcase_add_test(t, it_fails_when_nobody_answers);
-    tcase_add_test(
-        t, one_that_may_answer_later_is_asked_again_after_a_pause_that_doubles);
+    tcase_add_test(t, one_that_may_answer_later_is_asked_again_in_its_time);
     tcase_add_test(t, it_is_given_up_after_max_failures);
-    tcase_add_test(t, the_pause_that_a_depot_asks_for_is_kept);
     tcase_add_test(
         t, one_that_could_not_be_asked_is_asked_in_its_time_and_has_not_failed);
     tcase_add_test(t, who_rests_is_not_waited_for_when_another_has_answered);

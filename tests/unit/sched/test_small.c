@@ -56,22 +56,6 @@ START_TEST(the_first_to_answer_is_asked_for_all_that_is_missing)
 }
 END_TEST
 
-START_TEST(what_is_about_to_come_is_not_asked_for_again)
-{
-    unsigned fetches[N];
-
-    ask_all(fetches);
-    p.now += 2 * NEAR;
-    for (unsigned i = 0; i < N; i++)
-        play_bytes(&p, fetches[i], p.asked[fetches[i]].begin + 1000);
-    p.now += XD_MS;
-    play_done(&p, fetches[0]);
-    expect_fetch(&p, 0, 0, SIZE - N * SLICE);
-    play_done(&p, fetches[1]);
-    expect_kind(&p, XD_DO_WAIT);
-}
-END_TEST
-
 START_TEST(who_answers_later_takes_the_end_of_a_long_request)
 {
     struct xd_sched_action a;
@@ -190,7 +174,6 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, each_depot_is_asked_for_one_slice_first);
     tcase_add_test(t, the_first_to_answer_is_asked_for_all_that_is_missing);
-    tcase_add_test(t, what_is_about_to_come_is_not_asked_for_again);
     tcase_add_test(t, who_answers_later_takes_the_end_of_a_long_request);
     tcase_add_test(t, who_gave_the_end_and_falls_silent_gives_the_rest);
     tcase_add_test(t, a_few_bytes_are_asked_of_few);

@@ -229,7 +229,7 @@ static void probe(void)
     ck_assert_ptr_nonnull(session.size_probe);
     expect_order(XD_DO_OPEN, XD_SECOND);
     expect_order(XD_DO_FETCH, XD_SECOND);
-    xd_size_probe_retry(session.size_probe, 0, XD_SECOND, 50 * XD_SECOND);
+    xd_size_probe_retry(session.size_probe, 0, 50 * XD_SECOND);
 }
 
 START_TEST(in_other_phases_nothing_is_decided)

@@ -150,6 +150,17 @@ START_TEST(of_several_each_is_asked_alone_until_the_piece_is_right)
 }
 END_TEST
 
+START_TEST(one_asked_alone_is_not_refuted_by_bytes_of_another)
+{
+    find_mixed_piece_wrong();
+    expect_ask(0, 0, 100);
+    deliver(0, 0, 50);
+    deliver(1, 50, 100);
+    find_wrong(0);
+    expect_ask(1, 0, 100); /* nobody is banned before */
+}
+END_TEST
+
 START_TEST(what_differs_in_the_copy_says_which_one_it_was)
 {
     struct xd_suspicion *s;
@@ -161,7 +172,7 @@ START_TEST(what_differs_in_the_copy_says_which_one_it_was)
     s = expect(XD_BLAME_COMPARE);
     ck_assert_int_eq(xd_rangeset_add(&s->differs, (struct xd_range){99, 100}),
                      0);
-    expect_ban(1, 60, 100);
+    expect_ban(1, 99, 100);
     check(xd_blame_next(&blame, N_DEPOTS), XD_BLAME_RELEASE, 0, 0, 100);
     expect(XD_BLAME_NOTHING);
     ck_assert(!xd_blame_suspects(&blame, 0));
@@ -257,6 +268,7 @@ START_TEST(it_gives_up_when_all_were_asked)
     deliver(1, 0, 100);
     find_wrong(0);
     expect_ban(1, 0, 100);
+    discard(0, 100);
     check(xd_blame_next(&blame, N_DEPOTS), XD_BLAME_GIVE_UP, 1, 0, 100);
 }
 END_TEST
@@ -291,6 +303,82 @@ START_TEST(where_one_asked_alone_cannot_deliver_the_next_is_asked)
                      XD_BLAME_NOTHING);
     check(xd_blame_ask_another(&blame, 99, N_DEPOTS), XD_BLAME_ASK, 1, 0, 100);
     check(xd_blame_ask_another(&blame, 0, N_DEPOTS), XD_BLAME_ASK, 3, 0, 100);
+    ck_assert_int_eq(xd_blame_ask_another(&blame, 0, N_DEPOTS).kind,
+                     XD_BLAME_NOTHING);
+}
+END_TEST
+
+/* ---- no depot has all of the piece ---- */
+
+static const struct xd_suspicion *combined;
+
+/* Piece 0, of which each depot has a part, is wrong. */
+static void find_scattered_piece_wrong(void)
+{
+    for (unsigned i = 0; i < N_DEPOTS; i++)
+        depots[i] = (struct xd_blame_depot){.has_some = true};
+    find_mixed_piece_wrong();
+    expect(XD_BLAME_NOTHING);
+}
+
+START_TEST(combinations_are_tried_where_no_depot_has_all_of_it)
+{
+    find_scattered_piece_wrong();
+    ck_assert(xd_blame_to_combine(&blame, &combined));
+    ck_assert_uint_eq(combined->piece, 0);
+    expect(XD_BLAME_NOTHING);
+    xd_blame_right(&blame, 0);
+    ck_assert(!xd_blame_to_combine(&blame, &combined));
+    expect(XD_BLAME_COMPARE);
+    expect(XD_BLAME_RELEASE);
+    ck_assert(!xd_blame_suspects(&blame, 0));
+}
+END_TEST
+
+START_TEST(it_gives_up_when_no_combination_is_right)
+{
+    find_scattered_piece_wrong();
+    xd_blame_in_vain(&blame, 0, 15, false);
+    ck_assert_uint_eq(expect(XD_BLAME_GIVE_UP)->n_combined, 15);
+    ck_assert(!xd_blame_to_combine(&blame, &combined));
+    expect(XD_BLAME_NOTHING);
+}
+END_TEST
+
+START_TEST(other_pieces_are_judged_while_combinations_are_tried)
+{
+    find_scattered_piece_wrong();
+    deliver(2, 100, 200);
+    find_wrong(1);
+    check(xd_blame_next(&blame, N_DEPOTS), XD_BLAME_DISCARD, 2, 100, 200);
+    expect_ban(2, 100, 200);
+    ck_assert(xd_blame_to_combine(&blame, &combined));
+}
+END_TEST
+
+/* One that has all of it is asked alone, and lies. */
+START_TEST(what_one_asked_alone_delivered_is_fetched_once_more_from_all)
+{
+    for (unsigned i = 0; i < N_DEPOTS; i++)
+        depots[i] =
+            (struct xd_blame_depot){.has_some = true, .has_range = i == 3};
+    find_mixed_piece_wrong();
+    expect_ask(3, 0, 100);
+    deliver(3, 0, 100);
+    find_wrong(0);
+    expect_ban(3, 0, 100);
+    discard(0, 100);
+    ck_assert(xd_blame_keeps_out(blame.list, 0));
+    expect(XD_BLAME_RELEASE);
+    ck_assert(!xd_blame_keeps_out(blame.list, 0));
+    deliver(2, 0, 60);
+    deliver(1, 60, 100);
+    find_wrong(0); /* nobody was asked alone: nobody is banned */
+    expect(XD_BLAME_NOTHING);
+    ck_assert(xd_blame_to_combine(&blame, &combined));
+    discard(0, 60);
+    xd_blame_refetch(&blame, 0);
+    ck_assert(!xd_blame_to_combine(&blame, &combined));
     ck_assert_int_eq(xd_blame_ask_another(&blame, 0, N_DEPOTS).kind,
                      XD_BLAME_NOTHING);
 }
@@ -371,6 +459,7 @@ int main(void)
     tcase_add_test(t, one_that_delivered_all_of_it_is_banned);
     tcase_add_test(t, nobody_is_banned_for_what_an_earlier_run_left);
     tcase_add_test(t, of_several_each_is_asked_alone_until_the_piece_is_right);
+    tcase_add_test(t, one_asked_alone_is_not_refuted_by_bytes_of_another);
     tcase_add_test(t, what_differs_in_the_copy_says_which_one_it_was);
     tcase_add_test(t, each_whose_part_differs_is_banned_but_no_earlier_run);
     tcase_add_test(t, without_a_copy_nobody_is_banned);
@@ -389,5 +478,10 @@ int main(void)
     tcase_add_test(t,
                    bytes_are_needed_of_a_piece_of_several_and_when_it_is_right);
     tcase_add_test(t, where_they_do_not_any_may_have_delivered_it);
+    tcase_add_test(t, combinations_are_tried_where_no_depot_has_all_of_it);
+    tcase_add_test(t, it_gives_up_when_no_combination_is_right);
+    tcase_add_test(t, other_pieces_are_judged_while_combinations_are_tried);
+    tcase_add_test(
+        t, what_one_asked_alone_delivered_is_fetched_once_more_from_all);
     return run_suite("suspicion", t);
 }

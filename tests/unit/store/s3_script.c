@@ -30,15 +30,24 @@ static int hash_of(void *user, struct xd_range range, char out_hex[65],
     return 0;
 }
 
-struct xd_task *s3_put(const struct xd_store *s, uint64_t size)
+struct xd_task *s3_put_patiently(const struct xd_store *s, uint64_t size,
+                                 xd_usec patience)
 {
-    struct xd_task_order order = {
-        .kind = XD_TASK_PUT, .name = "k", .size = size, .hash = hash_of};
+    struct xd_task_order order = {.kind = XD_TASK_PUT,
+                                  .name = "k",
+                                  .size = size,
+                                  .patience = patience,
+                                  .hash = hash_of};
     struct xd_error error = {.code = XD_OK};
     struct xd_task *t = NULL;
 
     ck_assert_msg(xd_task_new(&t, s, &order, &error) == 0, "%s", error.msg);
     return t;
+}
+
+struct xd_task *s3_put(const struct xd_store *s, uint64_t size)
+{
+    return s3_put_patiently(s, size, 0);
 }
 
 struct xd_task *s3_task(const struct xd_store *s, enum xd_task_kind kind,
@@ -55,7 +64,8 @@ struct xd_task *s3_task(const struct xd_store *s, enum xd_task_kind kind,
 
 void s3_answer(struct xd_task *t, unsigned id, const struct s3_line *line)
 {
-    struct xd_outcome outcome = {.verdict = XD_VERDICT_OK};
+    struct xd_outcome outcome = {.verdict = XD_VERDICT_OK,
+                                 .worked = line->worked};
     struct xd_reply reply = {.code = line->code,
                              .etag = line->etag,
                              .length = line->length,

@@ -21,6 +21,7 @@ struct s3_line {
     int64_t date;
     xd_usec retry_after;
     bool leaves_marker;
+    xd_usec worked;
 };
 
 struct xd_store *s3_of(const char *target, const char *endpoint);
@@ -34,6 +35,8 @@ void s3_play(struct xd_task *t, const struct s3_line *lines, int64_t *now);
 
 /* A task that puts `size` bytes as "k" into the store's prefix. */
 struct xd_task *s3_put(const struct xd_store *s, uint64_t size);
+struct xd_task *s3_put_patiently(const struct xd_store *s, uint64_t size,
+                                 xd_usec patience);
 
 /* One that does something to such an object. */
 struct xd_task *s3_task(const struct xd_store *s, enum xd_task_kind kind,

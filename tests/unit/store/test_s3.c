@@ -212,6 +212,33 @@ static const struct put_row {
      XD_TASK_MAY_PASS,
      HAS_NAMES,
      "broke off"},
+    {"a gateway is late, and it is there later",
+     5,
+     {HEAD_404,
+      {.asks = "PUT " OBJECT, .code = 504, .worked = 60 * XD_SECOND},
+      HEAD_404,
+      HEAD_404,
+      HEAD_200(5)},
+     XD_TASK_DONE,
+     .names = HAS_NAMES},
+    {"it breaks off at once, and is not there",
+     5,
+     {HEAD_404,
+      {.asks = "PUT " OBJECT, .worked = 1},
+      HEAD_404,
+      HEAD_404,
+      HEAD_404},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     HAS_NAMES,
+     "broke off"},
+    {"it got less than was announced",
+     5,
+     {HEAD_404, SEND(400, ERROR("IncompleteBody")), HEAD_404},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     HAS_NAMES,
+     "fewer bytes than were announced"},
     {"a 500, and it is there",
      5,
      {HEAD_404, SEND(500, ERROR("InternalError")), HEAD_200(5)},
@@ -1032,6 +1059,41 @@ START_TEST(a_busy_store_gets_its_pause)
 }
 END_TEST
 
+START_TEST(a_busy_store_is_asked_as_long_as_patience_lasts)
+{
+    static const struct {
+        xd_usec patience;
+        int64_t least, most; /* seconds until the task fails */
+    } ends[] = {
+        {0, 16, 16}, {10 * XD_SECOND, 16, 16}, {120 * XD_SECOND, 110, 130}};
+    const struct s3_line busy = {.code = 503, .body = ERROR("SlowDown")};
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+
+    for (size_t i = 0; i < N_OF(ends); i++) {
+        struct xd_task *t = s3_put_patiently(s, 8 * MIB + 1, ends[i].patience);
+        struct xd_task_result result;
+        struct xd_call calls[2];
+        int64_t now = SCRIPT_NOW;
+
+        s3_play(t, begun, &now);
+        ck_assert_uint_eq(calls_of(t, calls), 2);
+        ck_assert_uint_eq(calls[0].patience, ends[i].patience);
+        do {
+            s3_answer(t, calls[0].id, &busy);
+            (void)xd_task_next(t, now, calls);
+            xd_task_result(t, &result);
+            if (result.state == XD_TASK_RUNS)
+                now = result.ready_at;
+        } while (xd_task_next(t, now, calls));
+        ck_assert_int_eq(result.failure, XD_TASK_MAY_PASS);
+        ck_assert_int_ge(now - SCRIPT_NOW, ends[i].least);
+        ck_assert_int_le(now - SCRIPT_NOW, ends[i].most);
+        xd_task_free(t);
+    }
+    xd_store_free(s);
+}
+END_TEST
+
 START_TEST(a_clock_that_is_set_back_in_a_pause_does_not_stop_it)
 {
     static const struct s3_line busy = {.code = 503};
@@ -1339,6 +1401,7 @@ int main(void)
     tcase_add_test(tcase, an_upload_is_aborted_after_its_parts);
     tcase_add_test(tcase, parts_grow_where_10000_would_not_do);
     tcase_add_test(tcase, a_busy_store_gets_its_pause);
+    tcase_add_test(tcase, a_busy_store_is_asked_as_long_as_patience_lasts);
     tcase_add_test(tcase, a_clock_that_is_set_back_in_a_pause_does_not_stop_it);
     tcase_add_loop_test(tcase, a_wrong_clock_is_corrected_and_known, 0,
                         (int)N_OF(clocks));

@@ -12,7 +12,8 @@
 #define OBJECT TARGET "d/x.0"
 #define SIZE 1000
 #define LARGE ((uint64_t)1 << 20)
-#define MOST_TURNS 12
+#define NOTHING UINT64_MAX /* as a length: 0 */
+#define MOST_TURNS 40
 
 /* A call, "METHOD PATH", and what is answered. */
 struct turn {
@@ -22,8 +23,11 @@ struct turn {
     const char *etag, *location;
     xd_usec retry_after;
     enum xd_verdict verdict;
+    xd_usec worked;        /* PUT: all of it was sent so long before */
+    bool is_unconditional; /* PUT: without If-None-Match */
 };
 
+#define GET_X "GET /a/d/x.0"
 #define HEAD_X "HEAD /a/d/x.0"
 #define PUT_X "PUT /a/d/x.0"
 #define DELETE_X "DELETE /a/d/x.0"
@@ -42,7 +46,18 @@ struct turn {
 #define HAS(size) SAYS_MORE(HEAD_X, 200, .length = (size))
 #define HAS_NOT SAYS(HEAD_X, 404)
 #define TAKES SAYS(PUT_X, 201)
+#define TAKES_UNCONDITIONAL SAYS_MORE(PUT_X, 201, .is_unconditional = true)
 #define LACKS_FOLDER SAYS(PUT_X, 409)
+#define GET_HAS(size) SAYS_MORE(GET_X, 206, .length = (size))
+#define GET_HAS_NOT SAYS(GET_X, 404)
+#define WORKS(status, seconds) \
+    SAYS_MORE(PUT_X, status, .worked = (seconds)*XD_SECOND)
+#define BREAKS_AFTER(seconds)                       \
+    {                                               \
+        .call = PUT_X, .verdict = XD_VERDICT_AGAIN, \
+        .worked = (seconds)*XD_SECOND,              \
+    }
+#define LACKS_IT HAS_NOT, GET_HAS_NOT
 
 static const struct row {
     enum xd_task_kind kind;
@@ -63,15 +78,105 @@ static const struct row {
     {XD_TASK_PUT, {HAS(SIZE)}, XD_TASK_FAILED, XD_TASK_EXISTS, "is there"},
     {XD_TASK_PUT, {HAS(7)}, XD_TASK_FAILED, XD_TASK_EXISTS, "is there"},
     {XD_TASK_PUT,
-     {SAYS(HEAD_X, 204)},
+     {SAYS(HEAD_X, 204), SAYS(GET_X, 204)},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
      "is there"},
     {XD_TASK_PUT,
-     {HAS_NOT, SAYS(PUT_X, 412)},
+     {HAS_NOT, SAYS(PUT_X, 412), HAS(7)},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
      "is there"},
+    /* it does not know If-None-Match */
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 412), HAS_NOT, TAKES_UNCONDITIONAL, HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 400), HAS_NOT, TAKES_UNCONDITIONAL, HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 422), HAS_NOT, TAKES_UNCONDITIONAL, HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 501), HAS_NOT, TAKES_UNCONDITIONAL, HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 400), HAS_NOT,
+      SAYS_MORE(PUT_X, 400, .is_unconditional = true)},
+     XD_TASK_FAILED,
+     XD_TASK_BAD,
+     "PUT with 400"},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 412), HAS_NOT,
+      SAYS_MORE(PUT_X, 412, .is_unconditional = true)},
+     XD_TASK_FAILED,
+     XD_TASK_BAD,
+     "PUT with 412"},
+    {XD_TASK_PUT,
+     {HAS_NOT, SAYS(PUT_X, 412), BREAKS(HEAD_X, AGAIN)},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "broke"},
+    /* it does not know HEAD */
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 405), GET_HAS_NOT, TAKES, SAYS(HEAD_X, 405), GET_HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 501), GET_HAS_NOT, TAKES, SAYS(HEAD_X, 501), GET_HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 403), GET_HAS_NOT, TAKES, SAYS(HEAD_X, 403), GET_HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 400), GET_HAS_NOT, TAKES, SAYS(HEAD_X, 406), GET_HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT, /* it says a length of 0 of everything */
+     {SAYS_MORE(HEAD_X, 200, .length = NOTHING), GET_HAS_NOT, TAKES,
+      SAYS_MORE(HEAD_X, 200, .length = NOTHING), GET_HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT, /* it says none, and knows no ranges */
+     {HAS_NOT, TAKES, SAYS(HEAD_X, 200), SAYS_MORE(GET_X, 200, .length = SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT, /* it says 404 to every HEAD */
+     {HAS_NOT, TAKES, HAS_NOT, GET_HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 405), GET_HAS(7)},
+     XD_TASK_FAILED,
+     XD_TASK_EXISTS,
+     "is there"},
+    {XD_TASK_PUT, /* the object is empty */
+     {SAYS(HEAD_X, 405), SAYS(GET_X, 416)},
+     XD_TASK_FAILED,
+     XD_TASK_EXISTS,
+     "is there"},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 405), SAYS(GET_X, 403)},
+     XD_TASK_FAILED,
+     XD_TASK_REFUSED,
+     "answered GET with 403"},
     /* folders */
     {XD_TASK_PUT,
      {HAS_NOT, LACKS_FOLDER, SAYS("MKCOL /a/", 405), SAYS("MKCOL /a/d/", 201),
@@ -131,7 +236,7 @@ static const struct row {
      "no space"},
     {XD_TASK_PUT,
      {HAS_NOT, LACKS_FOLDER, SAYS("MKCOL /a/", 405), SAYS("MKCOL /a/d/", 201),
-      SAYS(PUT_X, 412)},
+      SAYS(PUT_X, 412), HAS(SIZE)},
      XD_TASK_FAILED,
      XD_TASK_EXISTS,
      "is there"},
@@ -140,17 +245,25 @@ static const struct row {
      {SAYS(HEAD_X, 401)},
      XD_TASK_FAILED,
      XD_TASK_REFUSED,
-     "answered HEAD with 401: it wants a name and a password: use user, and "
-     "auth-host"},
-    {XD_TASK_PUT, {SAYS(HEAD_X, 403)}, XD_TASK_FAILED, XD_TASK_REFUSED, "403"},
+     "answered HEAD with 401: it wants a name and a password: use --user, and "
+     "--auth-host"},
     {XD_TASK_PUT,
      {SAYS(HEAD_X, 407)},
      XD_TASK_FAILED,
      XD_TASK_REFUSED,
      "proxy"},
     {XD_TASK_PUT, {SAYS(HEAD_X, 500)}, XD_TASK_FAILED, XD_TASK_MAY_PASS, "500"},
-    {XD_TASK_PUT, {SAYS(HEAD_X, 405)}, XD_TASK_FAILED, XD_TASK_UNABLE, "405"},
-    {XD_TASK_PUT, {SAYS(HEAD_X, 400)}, XD_TASK_FAILED, XD_TASK_BAD, "with 400"},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 405), SAYS(GET_X, 405)},
+     XD_TASK_FAILED,
+     XD_TASK_UNABLE,
+     "405"},
+    {XD_TASK_PUT,
+     {SAYS(HEAD_X, 400), SAYS(GET_X, 400)},
+     XD_TASK_FAILED,
+     XD_TASK_BAD,
+     "with 400"},
+    {XD_TASK_PUT, {SAYS(HEAD_X, 520)}, XD_TASK_FAILED, XD_TASK_MAY_PASS, "520"},
     {XD_TASK_PUT, {SAYS(HEAD_X, 0)}, XD_TASK_FAILED, XD_TASK_BAD, "with 0"},
     {XD_TASK_PUT, {SAYS(HEAD_X, 999)}, XD_TASK_FAILED, XD_TASK_BAD, "with 999"},
     {XD_TASK_PUT,
@@ -179,7 +292,8 @@ static const struct row {
      XD_TASK_UNABLE,
      "it does not take objects by PUT"},
     {XD_TASK_PUT,
-     {HAS_NOT, SAYS(PUT_X, 501)},
+     {HAS_NOT, SAYS(PUT_X, 501), HAS_NOT,
+      SAYS_MORE(PUT_X, 501, .is_unconditional = true)},
      XD_TASK_FAILED,
      XD_TASK_UNABLE,
      "by PUT"},
@@ -239,24 +353,71 @@ static const struct row {
      XD_TASK_FAILED,
      XD_TASK_BAD,
      "broke"},
-    /* what it has is not what was sent */
+    /* no answer, or that of a gateway, and the object is there */
+    {XD_TASK_PUT, {HAS_NOT, BREAKS_AFTER(40), HAS(SIZE)}, XD_TASK_DONE, 0, 0},
+    {XD_TASK_PUT, {HAS_NOT, WORKS(504, 60), HAS(SIZE)}, XD_TASK_DONE, 0, 0},
     {XD_TASK_PUT,
-     {HAS_NOT, TAKES, HAS(999)},
+     {HAS_NOT, BREAKS_AFTER(10), LACKS_IT, LACKS_IT, BREAKS(HEAD_X, AGAIN),
+      LACKS_IT, SAYS(HEAD_X, 503), HAS(7), HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT,
+     {HAS_NOT, WORKS(502, 1), LACKS_IT, HAS(7), HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT, /* it was not at work: it is sent again soon */
+     {HAS_NOT, BREAKS_AFTER(1), LACKS_IT, LACKS_IT, LACKS_IT},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "broke"},
+    {XD_TASK_PUT,
+     {HAS_NOT, BREAKS_AFTER(120), HAS_NOT, GET_HAS_NOT, LACKS_IT, HAS(7)},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "broke"},
+    {XD_TASK_PUT, /* looked for at 0, 1, 3, 7, 15, 30, 45, 60 and 75 s */
+     {HAS_NOT, WORKS(504, 45), LACKS_IT, LACKS_IT, LACKS_IT, LACKS_IT, LACKS_IT,
+      LACKS_IT, LACKS_IT, LACKS_IT, LACKS_IT},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "answered PUT with 504"},
+    {XD_TASK_PUT, /* Accepted */
+     {HAS_NOT, SAYS(PUT_X, 202), LACKS_IT, LACKS_IT, LACKS_IT, LACKS_IT,
+      HAS(SIZE)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_PUT, /* a refusal is none of these */
+     {HAS_NOT, WORKS(503, 40)},
+     XD_TASK_FAILED,
+     XD_TASK_MAY_PASS,
+     "503"},
+    {XD_TASK_PUT, /* what is there is asked for credentials */
+     {HAS_NOT, BREAKS_AFTER(10), SAYS(HEAD_X, 401)},
+     XD_TASK_FAILED,
+     XD_TASK_REFUSED,
+     "401"},
+    /* what it has is not what was sent */
+    {XD_TASK_PUT, {HAS_NOT, TAKES, LACKS_IT, HAS(SIZE)}, XD_TASK_DONE, 0, 0},
+    {XD_TASK_PUT,
+     {HAS_NOT, TAKES, HAS(999), HAS(999), HAS(999)},
      XD_TASK_FAILED,
      XD_TASK_BAD,
      "took 1000 bytes, and says that it has 999"},
     {XD_TASK_PUT,
-     {HAS_NOT, TAKES, HAS(1001)},
+     {HAS_NOT, TAKES, HAS(1001), HAS(1001), HAS(1001)},
      XD_TASK_FAILED,
      XD_TASK_BAD,
      "has 1001"},
     {XD_TASK_PUT,
-     {HAS_NOT, TAKES, SAYS(HEAD_X, 200)},
+     {HAS_NOT, TAKES, SAYS(HEAD_X, 200), SAYS(GET_X, 206)},
      XD_TASK_FAILED,
      XD_TASK_BAD,
      "does not say how many bytes"},
     {XD_TASK_PUT,
-     {HAS_NOT, TAKES, HAS_NOT},
+     {HAS_NOT, TAKES, LACKS_IT, LACKS_IT, LACKS_IT},
      XD_TASK_FAILED,
      XD_TASK_BAD,
      "took the object, and does not have it"},
@@ -279,8 +440,14 @@ static const struct row {
      0},
     {XD_TASK_LOOK, {HAS_NOT}, XD_TASK_FAILED, XD_TASK_ABSENT, "no such object"},
     {XD_TASK_LOOK, {SAYS(HEAD_X, 410)}, XD_TASK_FAILED, XD_TASK_ABSENT, "410"},
+    {XD_TASK_LOOK, {SAYS(HEAD_X, 405), GET_HAS(77)}, XD_TASK_DONE, 0, 0},
     {XD_TASK_LOOK,
-     {SAYS(HEAD_X, 200)},
+     {SAYS_MORE(HEAD_X, 200, .length = NOTHING), SAYS(GET_X, 416)},
+     XD_TASK_DONE,
+     0,
+     0},
+    {XD_TASK_LOOK,
+     {SAYS(HEAD_X, 200), SAYS(GET_X, 200)},
      XD_TASK_FAILED,
      XD_TASK_BAD,
      "does not say"},
@@ -353,6 +520,7 @@ static struct xd_store *store;
 static struct xd_task *task;
 static struct xd_error err;
 static uint64_t size = SIZE; /* of the object */
+static int64_t now;
 
 static int make_store(const char *target)
 {
@@ -366,6 +534,7 @@ static int make_store(const char *target)
 static void set_up(void)
 {
     size = SIZE;
+    now = 1000;
     ck_assert_int_eq(make_store(TARGET), 0);
 }
 
@@ -384,6 +553,7 @@ static const struct xd_object object = {
 static int start(enum xd_task_kind kind, struct xd_range range)
 {
     const struct xd_task_order order = {.kind = kind,
+                                        .patience = 120 * XD_SECOND,
                                         .name = "d/x.0",
                                         .size = size,
                                         .range = range,
@@ -410,24 +580,33 @@ static void check_call(const struct turn *turn, const struct xd_call *call)
     snprintf(line, sizeof line, "%s %.*s", call->method, (int)path.len, path.s);
     ck_assert_str_eq(line, turn->call);
     ck_assert(call->logs_in);
+    ck_assert(!call->patience == (strcmp(call->method, "HEAD") == 0 ||
+                                  strcmp(call->method, "GET") == 0));
     ck_assert_uint_eq(xd_range_length(call->body),
                       strcmp(call->method, "PUT") == 0 ? size : 0);
     ck_assert_ptr_null(call->text);
     if (strcmp(call->method, "PUT") == 0)
         ck_assert_str_eq(call->fields,
-                         "Content-Type: application/octet-stream\n"
-                         "If-None-Match: *\n");
+                         turn->is_unconditional
+                             ? "Content-Type: application/octet-stream\n"
+                             : "Content-Type: application/octet-stream\n"
+                               "If-None-Match: *\n");
     else if (strcmp(call->method, "GET") != 0)
         ck_assert_ptr_null(call->fields);
+    else if (turn->code != 0)
+        ck_assert_str_eq(call->fields, "Range: bytes=0-0\n");
 }
 
 static void answer(const struct turn *turn, unsigned id, const char *body,
                    size_t len)
 {
-    struct xd_outcome outcome = {.verdict = turn->verdict};
+    struct xd_outcome outcome = {.verdict = turn->verdict,
+                                 .worked = turn->worked};
     const struct xd_reply reply = {.code = turn->code,
-                                   .length = turn->length > 0 ? turn->length
-                                                              : XD_SIZE_UNKNOWN,
+                                   .length = turn->length == NOTHING ? 0
+                                             : turn->length > 0
+                                                 ? turn->length
+                                                 : XD_SIZE_UNKNOWN,
                                    .etag = turn->etag,
                                    .location = turn->location,
                                    .retry_after = turn->retry_after};
@@ -460,6 +639,18 @@ static void check_object(const struct row *row, const struct turn *last)
         ck_assert_uint_eq(r.object->size, size);
 }
 
+/* The next call, which may be made only later. */
+static bool next(struct xd_call *out)
+{
+    if (xd_task_next(task, now, out))
+        return true;
+    if (result().state != XD_TASK_RUNS || result().ready_at <= now)
+        return false;
+    ck_assert(!xd_task_next(task, result().ready_at - 1, out));
+    now = result().ready_at;
+    return xd_task_next(task, now, out);
+}
+
 static void play(const struct row *row)
 {
     const struct turn *turn = row->turns;
@@ -467,10 +658,10 @@ static void play(const struct row *row)
     struct xd_task_result r;
 
     ck_assert_int_eq(start(row->kind, (struct xd_range){0, 10}), 0);
-    while (xd_task_next(task, 1, &call)) {
+    while (next(&call)) {
         ck_assert_msg(turn->call != NULL, "%s is called", call.method);
         check_call(turn, &call);
-        ck_assert(!xd_task_next(task, 1, &call));
+        ck_assert(!xd_task_next(task, now, &call));
         answer(turn++, call.id, NULL, 0);
     }
     ck_assert_ptr_null(turn->call);
@@ -504,6 +695,51 @@ START_TEST(folder_of_a_smaller_one_is_not)
     size = LARGE - 1;
     play(&(struct row){
         XD_TASK_PUT, {HAS_NOT, TAKES, HAS(LARGE - 1)}, XD_TASK_DONE, 0, 0});
+}
+END_TEST
+
+START_TEST(object_is_looked_for_as_long_as_the_server_may_work_on_it)
+{
+    static const struct {
+        struct turn sent;
+        int64_t seconds;
+    } ends[] = {{BREAKS_AFTER(1), 3},   {BREAKS_AFTER(119), 3},
+                {BREAKS_AFTER(200), 3}, {BREAKS_AFTER(20), 100},
+                {WORKS(502, 1), 3},     {WORKS(504, 1), 119},
+                {WORKS(524, 100), 20},  {SAYS(PUT_X, 202), 120},
+                {SAYS(PUT_X, 201), 3}};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct xd_call call;
+        int64_t began;
+
+        ck_assert_int_eq(start(XD_TASK_PUT, (struct xd_range){0, 0}), 0);
+        ck_assert(next(&call));
+        answer(&(struct turn)HAS_NOT, call.id, NULL, 0);
+        ck_assert(next(&call));
+        answer(&ends[i].sent, call.id, NULL, 0);
+        began = now;
+        while (next(&call))
+            answer(&(struct turn)HAS_NOT, call.id, NULL, 0);
+        ck_assert_int_eq(result().state, XD_TASK_FAILED);
+        ck_assert_int_eq(now - began, ends[i].seconds);
+    }
+}
+END_TEST
+
+START_TEST(server_without_conditions_is_sent_no_other)
+{
+    play(&(struct row){
+        XD_TASK_PUT,
+        {HAS_NOT, SAYS(PUT_X, 501), HAS_NOT, TAKES_UNCONDITIONAL, HAS(SIZE)},
+        XD_TASK_DONE,
+        0,
+        0});
+    play(&(struct row){XD_TASK_PUT,
+                       {HAS_NOT, TAKES_UNCONDITIONAL, HAS(SIZE)},
+                       XD_TASK_DONE,
+                       0,
+                       0});
 }
 END_TEST
 
@@ -609,7 +845,7 @@ START_TEST(target_is_a_folder_without_secrets)
                 {"https://h/a/b/", "https://h/a/b/"}};
     static const struct {
         const char *target, *words;
-    } bad[] = {{"https://u:secret@h/a/", "use user or netrc"},
+    } bad[] = {{"https://u:secret@h/a/", "use --user or --netrc"},
                {"https://h/a/?x=secret", "no query"},
                {"https://h/a/#x", "no query"},
                {"https://h/../a/", "\"..\""},
@@ -699,10 +935,10 @@ END_TEST
 START_TEST(failure_says_where_it_was)
 {
     play(&(struct row){XD_TASK_LOOK,
-                       {SAYS(HEAD_X, 403)},
+                       {SAYS(HEAD_X, 403), SAYS(GET_X, 403)},
                        XD_TASK_FAILED,
                        XD_TASK_REFUSED,
-                       OBJECT ": answered HEAD with 403"});
+                       OBJECT ": answered GET with 403"});
     ck_assert_str_eq(result().error.depot, "h.example");
     ck_assert_str_eq(result().error.url, OBJECT);
     ck_assert_int_eq(result().error.http_status, 403);
@@ -721,6 +957,9 @@ int main(void)
                         folder_of_a_large_object_is_made_before_it_is_sent, 0,
                         (int)(sizeof large_rows / sizeof *large_rows));
     tcase_add_test(tcase, folder_of_a_smaller_one_is_not);
+    tcase_add_test(tcase,
+                   object_is_looked_for_as_long_as_the_server_may_work_on_it);
+    tcase_add_test(tcase, server_without_conditions_is_sent_no_other);
     tcase_add_test(tcase, size_and_validator_are_those_of_head);
     tcase_add_loop_test(tcase, range_that_is_read_is_the_one_that_was_asked_for,
                         0, (int)(sizeof read_rows / sizeof *read_rows));

@@ -233,6 +233,33 @@ START_TEST(a_late_request_is_ended_once_another_has_answered)
 }
 END_TEST
 
+static bool one_is_enough(void *user)
+{
+    (void)user;
+    return heard[0].n_ends > 0;
+}
+
+/* Others are waited for without a bound here; what has begun to answer ends too. */
+START_TEST(all_others_are_late_once_the_handler_has_enough)
+{
+    static const struct mock_step stuck[] = {SAY(RANGE("0", "99", "100")),
+                                             BODY(0, 10), HOLD, END};
+    struct xd_batch_handler h = handler;
+    struct xd_request requests[2];
+
+    servers[0] = mock_start(kept_open);
+    servers[1] = mock_start(stuck);
+    requests[0] = range_of(mock_url(servers[0]), 0);
+    requests[1] = range_of(mock_url(servers[1]), 0);
+    h.is_enough = one_is_enough;
+    ck_assert_int_eq(xd_batch_run(batch, requests, 2, &unhurried, &h, &error),
+                     0);
+    ck_assert_int_eq(heard[0].outcome.verdict, XD_VERDICT_OK);
+    ck_assert_uint_eq(heard[1].n_ends, 1);
+    ck_assert_int_eq(heard[1].outcome.error.code, XD_E_AGAIN);
+}
+END_TEST
+
 static const struct mock_step slow[] = {SLEEP(40), SAY(RANGE("0", "99", "100")),
                                         BODY(0, 100), END};
 
@@ -420,6 +447,7 @@ int main(void)
     tcase_add_test(tests, there_may_be_more_requests_than_slots);
     tcase_add_loop_test(
         tests, a_late_request_is_ended_once_another_has_answered, 0, 2);
+    tcase_add_test(tests, all_others_are_late_once_the_handler_has_enough);
     tcase_add_test(tests, a_request_that_waits_for_its_turn_is_not_late);
     tcase_add_test(tests, unless_its_turn_does_not_come_for_long);
     tcase_add_test(tests,

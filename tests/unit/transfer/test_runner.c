@@ -416,7 +416,7 @@ START_TEST(how_long_silence_may_last_can_change)
 
     toy_script(silent, 1);
     start(0, 10000);
-    xd_runner_set_silence(runner, 150 * XD_MS);
+    xd_runner_set_silence(runner, 150 * XD_MS, 150 * XD_MS);
     finish();
     ck_assert_uint_ge(xd_now() - begun, 150 * XD_MS);
 }
@@ -522,17 +522,112 @@ START_TEST(a_verdict_says_whether_another_attempt_may_do_better)
 }
 END_TEST
 
-START_TEST(pauses_double_and_are_as_long_as_the_depot_asks)
-{
-    struct xd_outcome outcome = {.retry_after = 0};
+/* ---- a host that refuses ---- */
 
-    ck_assert_uint_eq(xd_runner_pause(&outcome, 1), XD_SECOND / 4);
-    ck_assert_uint_eq(xd_runner_pause(&outcome, 3), XD_SECOND);
-    ck_assert_uint_eq(xd_runner_pause(&outcome, 7), 16 * XD_SECOND);
-    ck_assert_uint_eq(xd_runner_pause(&outcome, 8), 30 * XD_SECOND);
-    ck_assert_uint_eq(xd_runner_pause(&outcome, 1000), 30 * XD_SECOND);
-    outcome.retry_after = 60 * XD_SECOND;
-    ck_assert_uint_eq(xd_runner_pause(&outcome, 1), 60 * XD_SECOND);
+static const struct toy_answer halves[] = {
+    {.verdict = XD_VERDICT_AGAIN, .bytes = 50},
+    {.verdict = XD_VERDICT_AGAIN, .bytes = 49}};
+
+START_TEST(a_host_that_delivers_half_of_a_request_need_not_pause)
+{
+    toy_script(halves, 2);
+    start(0, 100);
+    finish();
+    ck_assert_int_eq(seen[0].outcome.verdict, XD_VERDICT_AGAIN);
+    ck_assert_uint_eq(seen[0].outcome.retry_after, 0);
+    start(0, 100);
+    finish();
+    ck_assert_uint_gt(seen[0].outcome.retry_after, 0);
+}
+END_TEST
+
+static const struct toy_answer refusal[] = {
+    FAILS(.verdict = XD_VERDICT_AGAIN, .is_refusal = true)};
+
+START_TEST(a_refusal_holds_up_all_requests_to_its_host_and_no_others)
+{
+    xd_usec begun = xd_now();
+
+    toy_script(refusal, 1);
+    start(0, 1000);
+    finish();
+    ck_assert_uint_ge(seen[0].outcome.retry_after, XD_SECOND / 4);
+    start_at(0, "ibp://depot.example:6714/another#1/2/READ", 0, 1000);
+    start_at(1, "ibp://other.example:6714/k#1/2/READ", 0, 1000);
+    while (xd_runner_is_busy(runner, 1))
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert(xd_runner_is_held(runner, 0));
+    ck_assert_uint_eq(toy_requests(), 2);
+    finish();
+    ck_assert_uint_ge(xd_now() - begun, XD_SECOND / 2);
+    assert_bytes(0, 0, 1000);
+}
+END_TEST
+
+START_TEST(a_request_that_waits_for_its_host_can_be_stopped)
+{
+    toy_script(refusal, 1);
+    start(0, 1000);
+    finish();
+    start(0, 1000);
+    xd_runner_stop(runner, 0);
+    finish();
+    ck_assert_int_eq(seen[0].outcome.verdict, XD_VERDICT_STOPPED);
+    ck_assert_uint_eq(seen[0].n_ends, 2);
+    ck_assert_uint_eq(toy_requests(), 1);
+    start(0, 1000);
+    xd_runner_settle(runner);
+    start(0, 1000);
+    xd_runner_close(runner);
+    ck_assert_uint_eq(toy_requests(), 1);
+}
+END_TEST
+
+static const struct toy_answer asks_for_an_hour[] = {
+    FAILS(.verdict = XD_VERDICT_AGAIN, .is_refusal = true,
+          .retry_after = 3600 * XD_SECOND)};
+
+START_TEST(a_pause_beyond_patience_ends_this_request_and_those_that_follow)
+{
+    struct xd_runner_config config = {.n_slots = N_SLOTS,
+                                      .silence = 30 * XD_MS,
+                                      .patience = 120 * XD_SECOND,
+                                      .registry = &registry};
+
+    xd_runner_free(runner);
+    ck_assert_int_eq(xd_runner_new(&runner, &config, &handler, NULL), 0);
+    toy_script(asks_for_an_hour, 1);
+    for (int i = 0; i < 2; i++) {
+        start(0, 1000);
+        finish();
+        ck_assert_int_eq(seen[0].outcome.verdict, XD_VERDICT_GONE);
+        ck_assert_ptr_nonnull(strstr(seen[0].outcome.error.msg, "again in 3"));
+    }
+    ck_assert_uint_eq(toy_requests(), 1);
+}
+END_TEST
+
+static const struct toy_answer one_byte[] = {
+    {.is_cut = true, .bytes = 1},
+    {.is_cut = true, .verdict = XD_VERDICT_AGAIN, .bytes = 1000}};
+
+START_TEST(a_short_answer_with_one_byte_is_a_failure)
+{
+    toy_script(one_byte, 2);
+    start(0, 10000);
+    finish();
+    ck_assert_int_eq(seen[0].outcome.verdict, XD_VERDICT_AGAIN);
+    ck_assert_uint_eq(toy_requests(), 1);
+}
+END_TEST
+
+START_TEST(a_short_answer_that_breaks_off_is_a_failure)
+{
+    toy_script(one_byte + 1, 1);
+    start(0, 10000);
+    finish();
+    ck_assert_int_eq(seen[0].outcome.verdict, XD_VERDICT_AGAIN);
+    ck_assert_uint_eq(toy_requests(), 1);
 }
 END_TEST
 
@@ -559,6 +654,8 @@ int main(void)
     tcase_add_test(tests, or_more);
     tcase_add_test(tests, an_object_may_be_shorter_than_what_was_asked_for);
     tcase_add_test(tests, a_silent_request_ends);
+    tcase_add_test(tests,
+                   a_host_that_delivers_half_of_a_request_need_not_pause);
     tcase_add_test(tests, how_long_silence_may_last_can_change);
     tcase_add_test(tests, a_handler_may_refuse);
     tcase_add_test(tests, a_stopped_request_ends_once);
@@ -570,6 +667,12 @@ int main(void)
     tcase_add_loop_test(tests,
                         a_verdict_says_whether_another_attempt_may_do_better, 0,
                         sizeof verdicts / sizeof *verdicts);
-    tcase_add_test(tests, pauses_double_and_are_as_long_as_the_depot_asks);
+    tcase_add_test(tests,
+                   a_refusal_holds_up_all_requests_to_its_host_and_no_others);
+    tcase_add_test(tests, a_request_that_waits_for_its_host_can_be_stopped);
+    tcase_add_test(
+        tests, a_pause_beyond_patience_ends_this_request_and_those_that_follow);
+    tcase_add_test(tests, a_short_answer_with_one_byte_is_a_failure);
+    tcase_add_test(tests, a_short_answer_that_breaks_off_is_a_failure);
     return run_suite("runner", tests);
 }

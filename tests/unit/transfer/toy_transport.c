@@ -294,8 +294,10 @@ static void toy_limit(struct xd_transport *t, uint64_t bytes_per_s)
     (void)bytes_per_s;
 }
 
-static void toy_set_silence(struct xd_transport *t, xd_usec silence)
+static void toy_set_silence(struct xd_transport *t, xd_usec silence,
+                            xd_usec first_byte)
 {
+    (void)first_byte;
     ((struct toy *)t)->silence = silence;
 }
 

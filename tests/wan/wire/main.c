@@ -199,8 +199,8 @@ static void report(const struct wire *w, const struct network *n,
     }
     fprintf(f,
             "],\n \"payload_bytes\": %" PRIu64 ", \"delivered_bytes\": %" PRIu64
-            ", \"refused_packets\": %" PRIu64,
-            payload, delivered, w->refused);
+            ", \"refused_packets\": %" PRIu64 ", \"began_s\": %.6f",
+            payload, delivered, w->refused, (double)network_began(n) / 1e9);
     fprintf(f,
             ",\n \"late_us\": {\"median\": %" PRIu64 ", \"p99\": %" PRIu64
             ", \"p99.99\": %" PRIu64 "}}\n",

@@ -419,6 +419,11 @@ void network_free(struct network *n)
     free(n);
 }
 
+int64_t network_began(const struct network *n)
+{
+    return n->began;
+}
+
 const struct counts *network_counts(const struct network *n, unsigned line)
 {
     return &n->lines[line].counts;

@@ -50,6 +50,9 @@ void network_from_client(struct network *n, const unsigned char *data,
 /* Do what is due; returns when the next is, or INT64_MAX. */
 int64_t network_run(struct network *n, int64_t now);
 
+/* When the client's first packet came; 0: none has. */
+int64_t network_began(const struct network *n);
+
 /* Of the line of this number. */
 const struct counts *network_counts(const struct network *n, unsigned line);
 

@@ -56,8 +56,9 @@ static bool read_value(const char *text, const struct unit *unit, double *out)
 /* What the depot's server allows: gate.py reads it, not the wire. */
 static bool is_allowance(const char *key)
 {
-    static const char *const keys[] = {"cap",  "burst",  "per",
-                                       "most", "answer", "ban"};
+    static const char *const keys[] = {
+        "cap",  "burst", "per",   "most", "answer", "ban",  "draws",
+        "life", "hangs", "think", "asks", "spare",  "retry"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0)
@@ -72,6 +73,8 @@ static bool set(struct quality *q, const char *key, const char *value)
 
     if (is_allowance(key))
         return *value != '\0';
+    if (strcmp(key, "refuses") == 0)
+        return *value == '\0';
 
     if (strcmp(key, "down") == 0 || strcmp(key, "up") == 0) {
         q->is_down = key[0] == 'd';
