@@ -278,15 +278,24 @@ static bool delivers_beside(const struct xd_runner *d, unsigned slot)
     return false;
 }
 
+/* Returns true if the URL is the target of an earlier redirect.  It may have
+ * expired since, as signed URLs do. */
+static bool may_have_expired(const struct xd_request *r)
+{
+    return r->origin && xd_url_compare(r->origin, r->url) != 0;
+}
+
 /* Returns true if the server allows no more connections: a status says that the
  * URL is missing or forbidden, while another response for the same URL is
  * arriving.  File hosts use 400, 403, 404, 410, 420 and others for that. */
 static bool is_one_too_many(const struct xd_runner *d, unsigned slot,
                             const struct xd_outcome *o)
 {
+    const struct xd_request *r = &d->slots[slot].request;
+
     return (o->verdict == XD_VERDICT_GONE ||
             o->verdict == XD_VERDICT_REFUSED_RANGE) &&
-           o->is_denied && !d->slots[slot].request.is_plain &&
+           o->is_denied && !r->is_plain && !may_have_expired(r) &&
            delivers_beside(d, slot);
 }
 

@@ -583,6 +583,41 @@ START_TEST(a_request_that_waits_for_its_host_can_be_stopped)
 }
 END_TEST
 
+/* A server answers with a status like 404 while it sends the same URL to
+ * another request. */
+static const struct toy_answer denied_beside[] = {
+    {.bytes = 8000, .is_silent = true},
+    FAILS(.verdict = XD_VERDICT_GONE, .is_denied = true)};
+static const struct {
+    const char *origin; /* the URL that was redirected, or NULL */
+    enum xd_verdict verdict;
+} beside[] = {{NULL, XD_VERDICT_AGAIN},
+              {"ibp://depot.example:6714/k#1/2/READ", XD_VERDICT_AGAIN},
+              {"ibp://depot.example:6714/to-k#1/2/READ", XD_VERDICT_GONE}};
+
+START_TEST(
+    a_status_beside_a_response_is_a_refusal_unless_the_url_may_have_expired)
+{
+    struct xd_request request = {
+        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
+        .origin = beside[_i].origin ? url_of(beside[_i].origin) : NULL,
+        .length = 10000,
+        .object_size = XD_SIZE_UNKNOWN};
+
+    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
+    toy_script(denied_beside, 2);
+    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
+    while (seen[0].n == 0)
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert_int_eq(xd_runner_start(runner, 1, &request, NULL), 0);
+    while (xd_runner_is_busy(runner, 1))
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert_int_eq(seen[1].outcome.verdict, beside[_i].verdict);
+    ck_assert_int_eq(seen[1].outcome.is_refusal,
+                     beside[_i].verdict == XD_VERDICT_AGAIN);
+}
+END_TEST
+
 static const struct toy_answer asks_for_an_hour[] = {
     FAILS(.verdict = XD_VERDICT_AGAIN, .is_refusal = true,
           .retry_after = 3600 * XD_SECOND)};
@@ -670,6 +705,10 @@ int main(void)
     tcase_add_test(tests,
                    a_refusal_holds_up_all_requests_to_its_host_and_no_others);
     tcase_add_test(tests, a_request_that_waits_for_its_host_can_be_stopped);
+    tcase_add_loop_test(
+        tests,
+        a_status_beside_a_response_is_a_refusal_unless_the_url_may_have_expired,
+        0, sizeof beside / sizeof beside[0]);
     tcase_add_test(
         tests, a_pause_beyond_patience_ends_this_request_and_those_that_follow);
     tcase_add_test(tests, a_short_answer_with_one_byte_is_a_failure);

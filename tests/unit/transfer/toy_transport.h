@@ -25,7 +25,8 @@ struct toy_answer {
     bool is_silent;    /* it does not end before it is stopped, or silent for
                            too long */
     bool cannot_start; /* start() finds no memory */
-    bool is_cut, is_refusal, is_unanswered, shares; /* io/transport.h */
+    /* io/transport.h */
+    bool is_cut, is_refusal, is_denied, is_unanswered, shares;
     xd_usec retry_after;
     uint64_t object_size; /* that it claims; 0 stands for TOY_SIZE */
     uint64_t skips;       /* so many bytes come before, to be dropped */
