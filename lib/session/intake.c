@@ -4,7 +4,7 @@
 #include "base/check.h"
 
 /* Maximum size of all buffers together, and minimum size of one. */
-#define ALL_BYTES ((size_t)16 << 20)
+#define ALL_BYTES ((size_t)8 << 20)
 #define LEAST_BYTES ((size_t)64 * 1024)
 
 /* Maximum delay before bytes of a slow depot are written and counted. */

@@ -87,8 +87,8 @@ END_TEST
 START_TEST(the_buffers_of_many_requests_are_smaller)
 {
     ck_assert_uint_eq(xd_intake_buffer(1), 256 * KIB);
-    ck_assert_uint_eq(xd_intake_buffer(64), 256 * KIB);
-    ck_assert_uint_eq(xd_intake_buffer(128), 128 * KIB);
+    ck_assert_uint_eq(xd_intake_buffer(32), 256 * KIB);
+    ck_assert_uint_eq(xd_intake_buffer(64), 128 * KIB);
     ck_assert_uint_eq(xd_intake_buffer(1024), 64 * KIB);
 }
 END_TEST
