@@ -5,7 +5,8 @@ CMake sets XDOWNLOAD, XD_THROTTLE, XD_LIBRARY, XD_BUILD, XD_SOURCE and XD_CC to
 what is under test, XD_SANITIZED where the build has sanitizers, and XD_PART: 2/4
 is every fourth test from the second.  A person may set
 
-XD_SLOW         also run what takes long
+XD_SLOW         also run what takes long; "only": run nothing but that, and what
+                a sanitized build leaves out
 XD_REQUIRE_ALL  a skipped test is a failure
 """
 import os
@@ -19,11 +20,16 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
+    slow = os.environ.get("XD_SLOW")
+
     def wanted(item):
-        if item.get_closest_marker("slow") and not os.environ.get("XD_SLOW"):
+        is_slow = item.get_closest_marker("slow")
+        is_plain = item.get_closest_marker("plain")
+        if slow == "only" and not is_slow and not is_plain:
             return False
-        return not (item.get_closest_marker("plain")
-                    and os.environ.get("XD_SANITIZED"))
+        if is_slow and not slow:
+            return False
+        return not (is_plain and os.environ.get("XD_SANITIZED"))
     config.unwanted = [i for i in items if not wanted(i)]
     config.hook.pytest_deselected(items=config.unwanted)
     part, parts = map(int, os.environ.get("XD_PART", "1/1").split("/"))
