@@ -68,9 +68,11 @@ void xd_discard_postponed_locked(struct xd_engine *e)
 
 void xd_discard_held_locked(struct xd_engine *e)
 {
-    struct xd_range run;
+    struct xd_range rest = e->wanted, run;
 
-    while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, e->wanted),
-           !xd_range_is_empty(run) && !xd_engine_is_over_locked(e))
+    while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, rest),
+           !xd_range_is_empty(run) && !xd_engine_is_over_locked(e)) {
         xd_discard_locked(e, run, XD_DISCARD_BAD_FILE);
+        rest.begin = run.end; /* the run may still be there: being read */
+    }
 }

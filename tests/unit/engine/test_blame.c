@@ -538,6 +538,23 @@ START_TEST(what_a_pipe_has_read_is_not_wanted_again)
 }
 END_TEST
 
+START_TEST(bytes_of_an_earlier_run_that_are_being_read_are_discarded_later)
+{
+    prepare_pipe();
+    xd_engine_lock(engine);
+    bring_locked(XD_HELD, first_block);
+    bring_locked(XD_HELD, second_block);
+    engine->verify.reading = first_block;
+    xd_discard_held_locked(engine);
+    ck_assert(xd_ledger_has(&engine->ledger, XD_BYTES_STORED, first_block));
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), BLOCK);
+    engine->verify.reading = (struct xd_range){0, 0};
+    xd_discard_postponed_locked(engine);
+    ck_assert_uint_eq(xd_ledger_bytes(&engine->ledger, XD_BYTES_STORED), 0);
+    xd_engine_unlock(engine);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("blame");
@@ -567,5 +584,7 @@ int main(void)
         tcase,
         a_piece_is_not_dropped_before_it_was_compared_with_its_wrong_copy);
     tcase_add_test(tcase, what_a_pipe_has_read_is_not_wanted_again);
+    tcase_add_test(
+        tcase, bytes_of_an_earlier_run_that_are_being_read_are_discarded_later);
     return run_suite("blame", tcase);
 }
