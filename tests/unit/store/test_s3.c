@@ -1027,7 +1027,7 @@ START_TEST(a_busy_store_gets_its_pause)
     static const struct {
         xd_usec asked;
         int64_t waits; /* 0: the task fails */
-    } rows[] = {{0, 2}, {7 * XD_SECOND + 1, 8}, {61 * XD_SECOND, 0}};
+    } rows[] = {{0, 1}, {7 * XD_SECOND + 1, 8}, {61 * XD_SECOND, 0}};
     struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
 
     for (size_t i = 0; i < N_OF(rows); i++) {
@@ -1065,8 +1065,9 @@ START_TEST(a_busy_store_is_asked_as_long_as_patience_lasts)
         xd_usec patience;
         int64_t least, most; /* seconds until the task fails */
     } ends[] = {
-        {0, 16, 16}, {10 * XD_SECOND, 16, 16}, {120 * XD_SECOND, 110, 130}};
-    const struct s3_line busy = {.code = 503, .body = ERROR("SlowDown")};
+        {0, 32, 32}, {40 * XD_SECOND, 40, 40}, {120 * XD_SECOND, 120, 120}};
+    const struct s3_line busy = {
+        .code = 503, .body = ERROR("SlowDown"), .retry_after = 8 * XD_SECOND};
     struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
 
     for (size_t i = 0; i < N_OF(ends); i++) {
