@@ -144,20 +144,6 @@ static bool may_give_whole_locked(const struct xd_engine *e,
     return is_alone_locked(e, depot);
 }
 
-/* Treats a refusal as temporary if the object has sent bytes and other requests
- * for it are running.  The object is not missing; there are too many requests
- * for it. */
-static void excuse_object_locked(const struct xd_depot *depot,
-                                 struct xd_lane *lane)
-{
-    if (!lane->source || is_of_node(lane) || !lane->source->has_answered ||
-        !is_refused_by_status(&lane->outcome) ||
-        !has_company_locked(depot, lane))
-        return;
-    lane->outcome.verdict = XD_VERDICT_AGAIN;
-    lane->outcome.is_refusal = true;
-}
-
 /* Returns true if the size in the response differs from the size that depots
  * stated, for a list of URLs.  Other manifests state the size themselves. */
 static bool has_stated_another_size(const struct xd_engine *e,
@@ -595,7 +581,6 @@ void xd_request_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_usec now = xd_now();
 
     learn_url_locked(lane);
-    excuse_object_locked(depot, lane);
     record_locked(e, depot, lane, now);
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->session.size_probe)
         depot->blocks++;

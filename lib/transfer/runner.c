@@ -263,7 +263,13 @@ static bool is_unreached(const struct xd_outcome *o)
     return o->is_unanswered || o->error.os_errno == ECONNREFUSED;
 }
 
-/* Returns whether a response to another request for the URL is arriving. */
+static const struct xd_url *first_url(const struct xd_request *r)
+{
+    return r->origin ? r->origin : r->url;
+}
+
+/* Returns whether the server is sending the object of this request to another
+ * request, or has sent it before and another request for it is running. */
 static bool delivers_beside(const struct xd_runner *d, unsigned slot)
 {
     const struct xd_request *r = &d->slots[slot].request;
@@ -271,8 +277,9 @@ static bool delivers_beside(const struct xd_runner *d, unsigned slot)
     for (unsigned i = 0; i < d->config.n_slots; i++) {
         const struct slot *s = &d->slots[i];
 
-        if (i != slot && s->is_busy && !s->waits && s->received > 0 &&
-            !s->request.sends && xd_url_compare(s->request.url, r->url) == 0)
+        if (i != slot && s->is_busy && !s->waits && !s->request.sends &&
+            (r->is_known || s->received > 0) &&
+            xd_url_compare(first_url(&s->request), first_url(r)) == 0)
             return true;
     }
     return false;
@@ -286,8 +293,9 @@ static bool may_have_expired(const struct xd_request *r)
 }
 
 /* Returns true if the server allows no more connections: a status says that the
- * URL is missing or forbidden, while another response for the same URL is
- * arriving.  File hosts use 400, 403, 404, 410, 420 and others for that. */
+ * URL is missing or forbidden, while the server sends the same object to
+ * another request.  File hosts use 400, 403, 404, 410, 420 and others for
+ * that. */
 static bool is_one_too_many(const struct xd_runner *d, unsigned slot,
                             const struct xd_outcome *o)
 {
