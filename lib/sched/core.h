@@ -207,7 +207,8 @@ void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
 void xd_core_governed(struct xd_sched *s, const struct xd_sched_event *ev);
 
 /* Handles a refused ping. */
-void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
+void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now,
+                     xd_usec retry_at);
 
 /* Handles the first byte of a request, which came after `wait`. */
 void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,

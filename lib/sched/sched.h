@@ -163,7 +163,7 @@ enum xd_sched_event_kind {
      * the size. */
     XD_EV_DONE,
     /* fetch: broke off at range.end.  Its depot may be asked again from
-     * retry_at on (0: the scheduler decides). */
+     * retry_at on (0: the scheduler chooses a short rest). */
     XD_EV_FAILED,
     /* fetch: ended at range.end after a CANCEL, or through no fault of its
      * depot, which may be asked again from retry_at on (0: at once). */
@@ -215,7 +215,7 @@ enum xd_sched_event_kind {
      * and the others at bytes_per_s (0: all at once) */
     XD_EV_DEMAND,
     /* depot: the result of a ping, also of one that the scheduler did not ask
-     * for */
+     * for.  If it was refused, retry_at is as in FAILED. */
     XD_EV_PINGED,
     XD_EV_TICK /* only time has passed */
 };

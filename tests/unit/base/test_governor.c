@@ -224,6 +224,23 @@ START_TEST(a_request_that_did_not_reach_its_host_binds_no_other)
 }
 END_TEST
 
+START_TEST(attempts_in_a_row_that_do_not_reach_the_host_become_rare)
+{
+    struct xd_governor g = {.seed = 1};
+    struct xd_governed r;
+    xd_usec now = START;
+    unsigned n = 0;
+
+    for (; now < START + MINUTE; n++)
+        now += end_at(&g, now, XD_GOVERNED_UNREACHED, 0);
+    ck_assert_uint_le(n, 9);
+    xd_governor_begin(&g, &r, now);
+    xd_governor_accepted(&g, &r);
+    (void)xd_governor_end(&g, &r, XD_GOVERNED_SERVED, 1, 0, now);
+    ck_assert_uint_eq(end_at(&g, now, XD_GOVERNED_UNREACHED, 0), XD_SECOND / 4);
+}
+END_TEST
+
 START_TEST(requests_that_break_off_early_are_slowed_down)
 {
     struct xd_governor g = {.seed = 1};
@@ -504,6 +521,7 @@ int main(void)
                    what_was_open_before_a_ban_is_soon_tried_again_and_no_more);
     tcase_add_test(t, what_was_accepted_later_raises_the_bound_at_once);
     tcase_add_test(t, a_request_that_did_not_reach_its_host_binds_no_other);
+    tcase_add_test(t, attempts_in_a_row_that_do_not_reach_the_host_become_rare);
     tcase_add_test(t, requests_that_break_off_early_are_slowed_down);
     tcase_add_test(t, a_url_that_fails_again_delays_no_other_url);
     tcase_add_test(t, a_host_that_behaves_is_as_new_after_ten_minutes);
