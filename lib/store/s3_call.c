@@ -12,10 +12,12 @@
  * repeated. */
 #define LEAST_TRIES 5
 
-/* Shortest pause, in seconds, before a step is tried again.  Longer ones come
- * from the governor of the host (base/governor.h).  It does not notice a failure
- * that is reported with status 200. */
-#define LEAST_PAUSE_S 1
+/* Pause, in seconds, before a step is tried again, if the governor of the host
+ * (base/governor.h) asks for none.  It does not notice a failure that is
+ * reported with status 200.  Each further attempt doubles the pause, this many
+ * times at most. */
+#define FIRST_PAUSE_S 1
+#define MOST_DOUBLINGS 3
 
 /* Longest pause, in seconds, after which the task itself repeats a request.  If
  * a store asks for a longer pause (Retry-After), the task ends, and the caller
@@ -243,6 +245,15 @@ static bool is_out_of_patience(struct xd_s3_task *t)
            (int64_t)t->order.patience;
 }
 
+/* Returns the pause before the next attempt in seconds, rounded up. */
+static uint64_t pause_before(unsigned tries, xd_usec retry_after)
+{
+    if (retry_after > 0)
+        return (retry_after + XD_SECOND - 1) / XD_SECOND;
+    return (uint64_t)FIRST_PAUSE_S
+           << (tries < MOST_DOUBLINGS ? tries : MOST_DOUBLINGS);
+}
+
 void xd_s3_succeeded(struct xd_s3_task *t)
 {
     t->failing_since = 0;
@@ -251,14 +262,12 @@ void xd_s3_succeeded(struct xd_s3_task *t)
 bool xd_s3_try_again(struct xd_s3_task *t, unsigned *tries,
                      const struct xd_s3_failure *failure)
 {
-    uint64_t pause = (failure->retry_after + XD_SECOND - 1) / XD_SECOND;
+    const uint64_t pause = pause_before(*tries, failure->retry_after);
     const bool is_late = is_out_of_patience(t);
 
     if (failure->kind != XD_TASK_MAY_PASS || pause > MOST_PAUSE_S ||
         (++*tries >= LEAST_TRIES && is_late))
         return false;
-    if (pause < LEAST_PAUSE_S)
-        pause = LEAST_PAUSE_S;
     if (t->pause_s < pause)
         t->pause_s = (unsigned)pause;
     return true;

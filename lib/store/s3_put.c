@@ -373,6 +373,9 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
 
 void xd_s3_put_missing(struct xd_s3_task *t)
 {
+    /* without retry_after: the look has waited for the host already */
+    const struct xd_s3_failure again = {.kind = t->doubt.kind};
+
     if (xd_looks_again(&t->looks, t->now))
         return;
     if (!t->is_in_doubt) {
@@ -383,7 +386,7 @@ void xd_s3_put_missing(struct xd_s3_task *t)
     t->is_in_doubt = false;
     if (t->upload_is_gone) {
         xd_s3_forget_upload(t);
-    } else if (t->object.upload && xd_s3_try_again(t, &t->tries, &t->doubt)) {
+    } else if (t->object.upload && xd_s3_try_again(t, &t->tries, &again)) {
         t->step = XD_S3_COMPLETES;
         return;
     }

@@ -308,13 +308,24 @@ struct server {
     xd_usec window;      /* 0: for ever */
     xd_usec until;       /* it refuses all until then; 0: it does not */
     xd_usec serves_for;  /* how long an answer takes */
+    uint64_t bytes;      /* in an answer that refuses */
+    bool is_accepted;    /* the answer that refuses begins like a good one */
 };
 
 static const struct server servers[] = {
     {"429", XD_GOVERNED_REFUSED, .until = XD_NEVER},
     {"429 with Retry-After", XD_GOVERNED_REFUSED, .retry_after = 5 * XD_SECOND,
      .until = XD_NEVER},
+    {"503", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"509", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"403 of one URL", XD_GOVERNED_FAILED_AGAIN, .until = XD_NEVER},
     {"404 of one URL", XD_GOVERNED_FAILED_AGAIN, .until = XD_NEVER},
+    {"reset", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"empty reply", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"206 without a byte", XD_GOVERNED_REFUSED, .until = XD_NEVER,
+     .is_accepted = true},
+    {"one byte per answer", XD_GOVERNED_REFUSED, .until = XD_NEVER, .bytes = 1,
+     .is_accepted = true},
     {"503 for half a minute", XD_GOVERNED_REFUSED,
      .until = START + 30 * XD_SECOND, .serves_for = XD_SECOND},
     {"four requests in five seconds, and it says when", XD_GOVERNED_REFUSED,
@@ -344,6 +355,8 @@ enum sort {
     SORT_SAMPLES, /* now and then */
     SORT_UPLOAD   /* after the pause that end() returned */
 };
+
+#define N_SORTS 4
 
 struct client {
     enum sort sort;
@@ -411,13 +424,16 @@ static void end_in_vain(struct run *run, struct client *c, xd_usec now)
     const bool is_counted = !is_free(run, c);
     xd_usec pause;
 
+    if (run->server->is_accepted)
+        xd_governor_accepted(&run->g, &c->r);
+
     if (is_counted && run->first_vain == 0)
         run->first_vain = now;
     if (is_counted && (now - run->first_vain) / MINUTE < MOST_MINUTES)
         run->vain[(now - run->first_vain) / MINUTE]++;
-    pause = xd_governor_end(&run->g, &c->r,
-                            is_counted ? run->server->end : XD_GOVERNED_NEUTRAL,
-                            0, is_counted ? run->server->retry_after : 0, now);
+    pause = xd_governor_end(
+        &run->g, &c->r, is_counted ? run->server->end : XD_GOVERNED_NEUTRAL,
+        run->server->bytes, is_counted ? run->server->retry_after : 0, now);
     if (c->sort == SORT_UPLOAD)
         c->begins_at = now + pause;
     else if (c->sort == SORT_SAMPLES)
@@ -452,17 +468,32 @@ static void step(struct run *run, unsigned n, xd_usec now)
     }
 }
 
-/* `n_sorts`: 1, all are downloads; 4, there are all sorts. */
+static void play_on(struct run *run, const struct server *server, unsigned n,
+                    xd_usec length)
+{
+    run->g.seed = 1;
+    run->server = server;
+    for (xd_usec now = START; now < START + length; now += STEP)
+        step(run, n, now);
+}
+
+/* `n_sorts`: 1, all are downloads; N_SORTS, there are all sorts. */
 static void play(struct run *run, const struct server *server, unsigned n,
                  unsigned n_sorts, xd_usec length)
 {
     memset(run, 0, sizeof *run);
     for (unsigned i = 0; i < n; i++)
         run->clients[i].sort = (enum sort)(i % n_sorts);
-    run->g.seed = 1;
-    run->server = server;
-    for (xd_usec now = START; now < START + length; now += STEP)
-        step(run, n, now);
+    play_on(run, server, n, length);
+}
+
+static void play_alone(struct run *run, const struct server *server, unsigned n,
+                       enum sort sort, xd_usec length)
+{
+    memset(run, 0, sizeof *run);
+    for (unsigned i = 0; i < n; i++)
+        run->clients[i].sort = sort;
+    play_on(run, server, n, length);
 }
 
 static struct run run;
@@ -493,9 +524,18 @@ START_TEST(greedy_clients_make_thirty_requests_in_vain_and_two_a_minute_then)
 }
 END_TEST
 
+START_TEST(so_do_clients_of_each_sort_alone)
+{
+    const enum sort sort = (enum sort)(_i % N_SORTS);
+
+    play_alone(&run, &servers[_i / N_SORTS], 16, sort, MOST_MINUTES * MINUTE);
+    assert_few_in_vain(16);
+}
+END_TEST
+
 START_TEST(so_do_downloads_sets_samples_and_uploads_together)
 {
-    play(&run, &servers[_i], 16, 4, MOST_MINUTES * MINUTE);
+    play(&run, &servers[_i], 16, N_SORTS, MOST_MINUTES * MINUTE);
     assert_few_in_vain(16);
 }
 END_TEST
@@ -528,6 +568,8 @@ int main(void)
     tcase_add_loop_test(
         t, greedy_clients_make_thirty_requests_in_vain_and_two_a_minute_then, 0,
         (int)(N_SERVERS * N_CROWDS));
+    tcase_add_loop_test(t, so_do_clients_of_each_sort_alone, 0,
+                        (int)(N_SERVERS * N_SORTS));
     tcase_add_loop_test(t, so_do_downloads_sets_samples_and_uploads_together, 0,
                         (int)N_SERVERS);
     return run_suite("base.governor", t);
