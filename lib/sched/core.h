@@ -195,7 +195,7 @@ void xd_tiers_fini(struct xd_tiers *t);
 
 /* Handle a request that failed (failed), that failed on this machine
  * (postponed: retried while patience lasts), or whose bytes others delivered
- * before its first byte (preempted).  The depot backs off or is given up. */
+ * before its first byte (preempted).  The depot rests or is given up. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev);
 void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,

@@ -27,13 +27,14 @@
  *
  * Depots.  All depots start in reserve.  OPEN takes one into use, PARK returns
  * it to the reserve.  Depots that have not failed yet are opened first.
- * - After a failure a depot backs off for a time that doubles.  After
- *   max_failures failures in a row it is given up.
+ * - After a failure a depot rests until retry_at of the event, which the
+ *   governor of its host has chosen (base/governor.h).  After max_failures
+ *   failures in a row it is given up.
  * - A fetch that delivers XD_PROGRESS_BYTES, or half of its range, ends the
  *   row.
- * - Fetches that were canceled before their first byte count as failures,
- *   except for the first three.  After ten such fetches and failures in a row
- *   the depot is given up.
+ * - After the third fetch in a row that was canceled before its first byte, a
+ *   depot rests for a time that doubles.  After ten such fetches and failures
+ *   in a row the depot is given up.
  * - Until its first byte a depot gets one request at a time.
  * - The only depot with a missing byte of a file of known size is given up only
  *   if no depot has delivered a byte for `patience`.  Until then, depots that

@@ -16,7 +16,7 @@
 #define LONGEST_REST (30 * XD_SECOND)
 
 /* Consecutive requests without a byte, including preempted ones, after which
- * the depot is given up.  With the back-offs between them they take half a
+ * the depot is given up.  With the rests between them they take half a
  * minute. */
 #define MOST_IN_VAIN 10
 

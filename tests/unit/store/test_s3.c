@@ -1095,6 +1095,43 @@ START_TEST(a_busy_store_is_asked_as_long_as_patience_lasts)
 }
 END_TEST
 
+/* A store takes all parts, and answers CompleteMultipartUpload with status 200
+ * and an error. */
+START_TEST(failure_with_status_200_is_tried_again_ever_more_rarely)
+{
+    const struct s3_line part = {.code = 200, .etag = "\"e\""},
+                         failed = {.code = 200, .body = ERROR("InternalError")},
+                         absent = {.code = 404};
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put_patiently(s, 8 * MIB + 1, 120 * XD_SECOND);
+    struct xd_task_result result = {.state = XD_TASK_RUNS};
+    struct xd_call call;
+    int64_t now = SCRIPT_NOW;
+    unsigned n = 0, in_first_minute = 0;
+
+    s3_play(t, begun, &now);
+    for (; result.state == XD_TASK_RUNS; xd_task_result(t, &result)) {
+        if (!xd_task_next(t, now, &call)) {
+            xd_task_result(t, &result);
+            now = result.ready_at > now ? result.ready_at : now;
+            continue;
+        }
+        n += strcmp(call.method, "POST") == 0;
+        in_first_minute = now < SCRIPT_NOW + 60 ? n : in_first_minute;
+        s3_answer(t, call.id,
+                  strcmp(call.method, "PUT") == 0    ? &part
+                  : strcmp(call.method, "POST") == 0 ? &failed
+                                                     : &absent);
+    }
+    ck_assert_int_eq(result.failure, XD_TASK_MAY_PASS);
+    ck_assert_int_ge(now - SCRIPT_NOW, 120);
+    ck_assert_uint_le(in_first_minute, 10);
+    ck_assert_uint_le(n, 20);
+    xd_task_free(t);
+    xd_store_free(s);
+}
+END_TEST
+
 START_TEST(a_clock_that_is_set_back_in_a_pause_does_not_stop_it)
 {
     static const struct s3_line busy = {.code = 503};
@@ -1403,6 +1440,8 @@ int main(void)
     tcase_add_test(tcase, parts_grow_where_10000_would_not_do);
     tcase_add_test(tcase, a_busy_store_gets_its_pause);
     tcase_add_test(tcase, a_busy_store_is_asked_as_long_as_patience_lasts);
+    tcase_add_test(tcase,
+                   failure_with_status_200_is_tried_again_ever_more_rarely);
     tcase_add_test(tcase, a_clock_that_is_set_back_in_a_pause_does_not_stop_it);
     tcase_add_loop_test(tcase, a_wrong_clock_is_corrected_and_known, 0,
                         (int)N_OF(clocks));
