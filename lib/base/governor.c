@@ -307,6 +307,9 @@ static void refuse(struct xd_governor *g, const struct xd_governed *r,
     }
     if (!is_new(g, r->number, &g->noticed_to))
         return;
+    /* an upload counts as accepted before its response, and this one was not */
+    if (r->is_accepted && g->n_counted > 0)
+        g->n_counted--;
     if (g->refusals++ == 0)
         g->held_open = g->proven_open;
     pause(g, jittered(g, doubled(FIRST_PAUSE, g->refusals, LONGEST_PAUSE)),

@@ -211,6 +211,24 @@ START_TEST(what_was_accepted_later_raises_the_bound_at_once)
 }
 END_TEST
 
+/* Uploads count as accepted while they are sent, and are refused then. */
+START_TEST(refused_requests_do_not_count_for_the_rate)
+{
+    struct xd_governor g = {.seed = 1};
+    struct xd_governed r;
+    xd_usec now = START;
+
+    xd_governor_begin(&g, &r, now);
+    (void)xd_governor_end(&g, &r, XD_GOVERNED_SERVED, 1, 0, now);
+    for (unsigned i = 0; i < 5; i++) {
+        xd_governor_begin(&g, &r, now);
+        xd_governor_accepted(&g, &r);
+        now += xd_governor_end(&g, &r, XD_GOVERNED_REFUSED, 0, 0, now);
+    }
+    ck_assert_uint_le(g.interval, XD_SECOND);
+}
+END_TEST
+
 START_TEST(a_request_that_did_not_reach_its_host_binds_no_other)
 {
     struct xd_governor g = {.seed = 1};
@@ -560,6 +578,7 @@ int main(void)
     tcase_add_test(t,
                    what_was_open_before_a_ban_is_soon_tried_again_and_no_more);
     tcase_add_test(t, what_was_accepted_later_raises_the_bound_at_once);
+    tcase_add_test(t, refused_requests_do_not_count_for_the_rate);
     tcase_add_test(t, a_request_that_did_not_reach_its_host_binds_no_other);
     tcase_add_test(t, attempts_in_a_row_that_do_not_reach_the_host_become_rare);
     tcase_add_test(t, requests_that_break_off_early_are_slowed_down);
