@@ -495,19 +495,6 @@ static void keep_final_url_locked(struct xd_lane *lane)
     lane->final_url = NULL;
 }
 
-/* Returns true if the redirect of the source may lead to another mirror next
- * time.  So a source that has sent bytes before is not given up because one
- * mirror lacks something. */
-static bool may_lead_elsewhere(const struct xd_lane *lane)
-{
-    const enum xd_verdict verdict = lane->outcome.verdict;
-
-    return lane->outcome.is_of_redirect && lane->source->has_answered &&
-           !is_of_node(lane) && lane->first_byte == XD_NEVER &&
-           (verdict == XD_VERDICT_GONE || verdict == XD_VERDICT_DIFFERENT ||
-            verdict == XD_VERDICT_REFUSED_RANGE);
-}
-
 /* Remembers the target of a redirect, which saves a round trip for each later
  * request.  A target may expire, as signed URLs do.  Then the URL of the
  * manifest is requested again, and the depot has not failed. */
@@ -522,8 +509,6 @@ static void learn_url_locked(struct xd_lane *lane)
         source->final_url_fails = true;
         if (*verdict != XD_VERDICT_AGAIN)
             *verdict = XD_VERDICT_STOPPED;
-    } else if (source && may_lead_elsewhere(lane)) {
-        *verdict = XD_VERDICT_AGAIN;
     }
     if (needs_final_url(lane))
         keep_final_url_locked(lane);

@@ -307,6 +307,19 @@ static bool is_one_too_many(const struct xd_runner *d, unsigned slot,
            delivers_beside(d, slot);
 }
 
+/* Returns true if the mirror that the URL led to lacks the object, which the
+ * URL has delivered before.  It may lead to another mirror next time. */
+static bool may_lead_elsewhere(const struct slot *s, const struct xd_outcome *o)
+{
+    const struct xd_request *r = &s->request;
+
+    return (o->verdict == XD_VERDICT_GONE ||
+            o->verdict == XD_VERDICT_DIFFERENT ||
+            o->verdict == XD_VERDICT_REFUSED_RANGE) &&
+           o->is_of_redirect && r->is_known && !r->is_plain &&
+           !may_have_expired(r) && s->received == 0;
+}
+
 /* Classifies a failure after which no range of the URL can be fetched.  The
  * first one may be due to the URL, so only repeated ones count against the
  * host. */
@@ -404,8 +417,10 @@ static xd_usec leave_host(struct slot *s, const struct xd_outcome *o)
 
     if (!s->governed.is_open)
         return 0;
-    return xd_host_end(s->host, &s->governed, end_of(s, o), s->delivered,
-                       retry_after, xd_now());
+    return xd_host_end(s->host, &s->governed,
+                       may_lead_elsewhere(s, o) ? XD_GOVERNED_FAILED_AGAIN
+                                                : end_of(s, o),
+                       s->delivered, retry_after, xd_now());
 }
 
 static void end(struct xd_runner *d, unsigned slot,
@@ -421,6 +436,8 @@ static void end(struct xd_runner *d, unsigned slot,
         reported.is_refusal = true;
     }
     pause = leave_host(s, &reported);
+    if (may_lead_elsewhere(s, &reported))
+        reported.verdict = XD_VERDICT_AGAIN;
     if (reported.verdict == XD_VERDICT_LOCAL)
         reported.retry_after = XD_LOCAL_PAUSE;
     else if (reported.retry_after < pause &&
