@@ -620,7 +620,7 @@ END_TEST
 
 /* The other request has not delivered a byte yet. */
 static const struct toy_answer denied_at_once[] = {
-    {.bytes = 0, .is_silent = true},
+    {.has_no_head = true, .is_silent = true},
     FAILS(.verdict = XD_VERDICT_GONE, .is_denied = true)};
 
 START_TEST(status_beside_a_request_is_a_refusal_if_the_object_was_sent_before)
