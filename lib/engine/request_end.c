@@ -359,6 +359,16 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
+/* Returns when a depot that failed is asked for the size again: after the pause
+ * of its governor, but not later than the user's patience allows. */
+static xd_usec probe_again_at(const struct xd_engine *e, xd_usec pause,
+                              xd_usec now)
+{
+    const xd_usec last = e->times.started + e->options.patience;
+
+    return now < last ? xd_earlier(now + pause, last) : now;
+}
+
 /* Reports that the depot did not state the size.  It may do so later, or at
  * another of its URLs. */
 static void report_probe_failed_locked(struct xd_engine *e,
@@ -378,7 +388,7 @@ static void report_probe_failed_locked(struct xd_engine *e,
         xd_depot_drop_source(depot, lane->source);
     if (xd_depot_source(depot, lane->range))
         xd_size_probe_retry(e->session.size_probe, number,
-                            now + outcome->retry_after);
+                            probe_again_at(e, outcome->retry_after, now));
     else
         xd_size_probe_failed(e->session.size_probe, number);
 }
