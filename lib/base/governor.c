@@ -11,7 +11,7 @@
 /* Pause after a request that did not reach the host.  Other requests do not
  * wait for it, because the network may be down. */
 #define FIRST_UNREACHED (XD_SECOND / 4)
-#define LONGEST_UNREACHED (2 * XD_SECOND)
+#define LONGEST_UNREACHED (30 * XD_SECOND)
 
 /* If a request breaks off before it has delivered FEW_BYTES, new requests to
  * the host pause: so few bytes are not worth the cost of a connection.  Each
@@ -307,6 +307,9 @@ static void refuse(struct xd_governor *g, const struct xd_governed *r,
     }
     if (!is_new(g, r->number, &g->noticed_to))
         return;
+    /* an upload counts as accepted before its response, and this one was not */
+    if (r->is_accepted && g->n_counted > 0)
+        g->n_counted--;
     if (g->refusals++ == 0)
         g->held_open = g->proven_open;
     pause(g, jittered(g, doubled(FIRST_PAUSE, g->refusals, LONGEST_PAUSE)),

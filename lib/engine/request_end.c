@@ -144,20 +144,6 @@ static bool may_give_whole_locked(const struct xd_engine *e,
     return is_alone_locked(e, depot);
 }
 
-/* Treats a refusal as temporary if the object has sent bytes and other requests
- * for it are running.  The object is not missing; there are too many requests
- * for it. */
-static void excuse_object_locked(const struct xd_depot *depot,
-                                 struct xd_lane *lane)
-{
-    if (!lane->source || is_of_node(lane) || !lane->source->has_answered ||
-        !is_refused_by_status(&lane->outcome) ||
-        !has_company_locked(depot, lane))
-        return;
-    lane->outcome.verdict = XD_VERDICT_AGAIN;
-    lane->outcome.is_refusal = true;
-}
-
 /* Returns true if the size in the response differs from the size that depots
  * stated, for a list of URLs.  Other manifests state the size themselves. */
 static bool has_stated_another_size(const struct xd_engine *e,
@@ -373,6 +359,16 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
     }
 }
 
+/* Returns when a depot that failed is asked for the size again: after the pause
+ * of its governor, but not later than the user's patience allows. */
+static xd_usec probe_again_at(const struct xd_engine *e, xd_usec pause,
+                              xd_usec now)
+{
+    const xd_usec last = e->times.started + e->options.patience;
+
+    return now < last ? xd_earlier(now + pause, last) : now;
+}
+
 /* Reports that the depot did not state the size.  It may do so later, or at
  * another of its URLs. */
 static void report_probe_failed_locked(struct xd_engine *e,
@@ -392,7 +388,7 @@ static void report_probe_failed_locked(struct xd_engine *e,
         xd_depot_drop_source(depot, lane->source);
     if (xd_depot_source(depot, lane->range))
         xd_size_probe_retry(e->session.size_probe, number,
-                            now + outcome->retry_after);
+                            probe_again_at(e, outcome->retry_after, now));
     else
         xd_size_probe_failed(e->session.size_probe, number);
 }
@@ -509,19 +505,6 @@ static void keep_final_url_locked(struct xd_lane *lane)
     lane->final_url = NULL;
 }
 
-/* Returns true if the redirect of the source may lead to another mirror next
- * time.  So a source that has sent bytes before is not given up because one
- * mirror lacks something. */
-static bool may_lead_elsewhere(const struct xd_lane *lane)
-{
-    const enum xd_verdict verdict = lane->outcome.verdict;
-
-    return lane->outcome.is_of_redirect && lane->source->has_answered &&
-           !is_of_node(lane) && lane->first_byte == XD_NEVER &&
-           (verdict == XD_VERDICT_GONE || verdict == XD_VERDICT_DIFFERENT ||
-            verdict == XD_VERDICT_REFUSED_RANGE);
-}
-
 /* Remembers the target of a redirect, which saves a round trip for each later
  * request.  A target may expire, as signed URLs do.  Then the URL of the
  * manifest is requested again, and the depot has not failed. */
@@ -536,8 +519,6 @@ static void learn_url_locked(struct xd_lane *lane)
         source->final_url_fails = true;
         if (*verdict != XD_VERDICT_AGAIN)
             *verdict = XD_VERDICT_STOPPED;
-    } else if (source && may_lead_elsewhere(lane)) {
-        *verdict = XD_VERDICT_AGAIN;
     }
     if (needs_final_url(lane))
         keep_final_url_locked(lane);
@@ -595,7 +576,6 @@ void xd_request_ended_locked(struct xd_engine *e, struct xd_depot *depot,
     xd_usec now = xd_now();
 
     learn_url_locked(lane);
-    excuse_object_locked(depot, lane);
     record_locked(e, depot, lane, now);
     if (lane->outcome.verdict == XD_VERDICT_OK && !e->session.size_probe)
         depot->blocks++;

@@ -4,6 +4,7 @@
 #include "engine/depot.h"
 #include "engine/depots.h"
 #include "engine/lane.h"
+#include "transfer/hosts.h"
 
 xd_usec xd_report_time_locked(const struct xd_engine *e, xd_usec at)
 {
@@ -175,9 +176,12 @@ void xd_report_refused_locked(struct xd_engine *e, struct xd_depot *depot,
 
 void xd_report_pinged_locked(struct xd_engine *e, const struct xd_depot *depot)
 {
-    xd_report_event_locked(
-        e, (struct xd_sched_event){.kind = XD_EV_PINGED,
+    struct xd_sched_event event = {.kind = XD_EV_PINGED,
                                    .depot = depot->number,
                                    .ping = depot->ping,
-                                   .round_trip = depot->round_trip});
+                                   .round_trip = depot->round_trip};
+
+    if (depot->ping == XD_PING_REFUSED)
+        event.retry_at = xd_now() + xd_host_unreached(&depot->url);
+    xd_report_event_locked(e, event);
 }

@@ -195,7 +195,7 @@ void xd_tiers_fini(struct xd_tiers *t);
 
 /* Handle a request that failed (failed), that failed on this machine
  * (postponed: retried while patience lasts), or whose bytes others delivered
- * before its first byte (preempted).  The depot backs off or is given up. */
+ * before its first byte (preempted).  The depot rests or is given up. */
 void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
                     const struct xd_sched_event *ev);
 void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
@@ -207,7 +207,8 @@ void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
 void xd_core_governed(struct xd_sched *s, const struct xd_sched_event *ev);
 
 /* Handles a refused ping. */
-void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now);
+void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now,
+                     xd_usec retry_at);
 
 /* Handles the first byte of a request, which came after `wait`. */
 void xd_core_flows(struct xd_sched *s, const struct xd_fetch_state *f,

@@ -103,7 +103,7 @@ void xd_core_pinged(struct xd_sched *s, const struct xd_sched_event *ev)
         return;
     s->n_refused++;
     if (d->state == XD_HOLDER_RESERVE && !d->is_backing_off)
-        xd_core_refused(s, ev->depot, ev->now);
+        xd_core_refused(s, ev->depot, ev->now, ev->retry_at);
 }
 
 static unsigned find_near(struct xd_sched *s)

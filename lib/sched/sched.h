@@ -27,13 +27,14 @@
  *
  * Depots.  All depots start in reserve.  OPEN takes one into use, PARK returns
  * it to the reserve.  Depots that have not failed yet are opened first.
- * - After a failure a depot backs off for a time that doubles.  After
- *   max_failures failures in a row it is given up.
+ * - After a failure a depot rests until retry_at of the event, which the
+ *   governor of its host has chosen (base/governor.h).  After max_failures
+ *   failures in a row it is given up.
  * - A fetch that delivers XD_PROGRESS_BYTES, or half of its range, ends the
  *   row.
- * - Fetches that were canceled before their first byte count as failures,
- *   except for the first three.  After ten such fetches and failures in a row
- *   the depot is given up.
+ * - After the third fetch in a row that was canceled before its first byte, a
+ *   depot rests for a time that doubles.  After ten such fetches and failures
+ *   in a row the depot is given up.
  * - Until its first byte a depot gets one request at a time.
  * - The only depot with a missing byte of a file of known size is given up only
  *   if no depot has delivered a byte for `patience`.  Until then, depots that
@@ -163,7 +164,7 @@ enum xd_sched_event_kind {
      * the size. */
     XD_EV_DONE,
     /* fetch: broke off at range.end.  Its depot may be asked again from
-     * retry_at on (0: the scheduler decides). */
+     * retry_at on (0: the scheduler chooses a short rest). */
     XD_EV_FAILED,
     /* fetch: ended at range.end after a CANCEL, or through no fault of its
      * depot, which may be asked again from retry_at on (0: at once). */
@@ -215,7 +216,7 @@ enum xd_sched_event_kind {
      * and the others at bytes_per_s (0: all at once) */
     XD_EV_DEMAND,
     /* depot: the result of a ping, also of one that the scheduler did not ask
-     * for */
+     * for.  If it was refused, retry_at is as in FAILED. */
     XD_EV_PINGED,
     XD_EV_TICK /* only time has passed */
 };

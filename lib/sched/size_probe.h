@@ -6,8 +6,8 @@
  *
  * At most max_open depots are asked at a time.  A depot that fails is replaced
  * by the next one in reserve, which is pinged first.  If none is left, the
- * failed depot is asked again after a pause that doubles, up to max_failures
- * times.
+ * failed depot is asked again after the pause of its governor, up to
+ * max_failures times.
  *
  * The probe ends when one of these is true:
  * - More than half of the depots that may be asked at a time state the same

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Back-offs after failures, giving depots up, and taking them back. */
+/* Rests after failures, giving depots up, and taking them back. */
 #include "base/defence.h"
 #include "sched/core.h"
 #include "sched/holders.h"
 
-/* Back-off after the first failure in a row.  Each further failure doubles it,
- * up to the longest. */
-#define FIRST_REST (250 * XD_MS)
+/* Rest after a failure for which the event states no retry_at.  Longer pauses
+ * come from the governor of the host (base/governor.h), which knows all
+ * requests to it. */
+#define REST (250 * XD_MS)
+
+/* A good depot that is far away may be preempted this often in a row.  Each
+ * further time it rests twice as long, up to the longest.  The governor knows
+ * nothing of this, because the host has refused nothing. */
+#define OFTEN_PREEMPTED 3
 #define LONGEST_REST (30 * XD_SECOND)
 
-/* A good depot that is far away may be preempted this often in a row.  From
- * then on it backs off as after failures. */
-#define OFTEN_PREEMPTED 3
-
 /* Consecutive requests without a byte, including preempted ones, after which
- * the depot is given up.  With the back-offs between them they take half a
+ * the depot is given up.  With the rests between them they take half a
  * minute. */
 #define MOST_IN_VAIN 10
 
@@ -136,18 +138,25 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     XD_NOTIFY(s, readiness, depot);
 }
 
-static xd_usec pause_of(const struct xd_holder *d)
+/* Returns the rest of a depot that was preempted too often in a row, or 0. */
+static xd_usec rest_of_preempted(const struct xd_holder *d)
 {
-    unsigned n = d->failures;
-    xd_usec pause = FIRST_REST;
+    xd_usec length = REST;
 
-    if (d->preempted > OFTEN_PREEMPTED)
-        n += d->preempted - OFTEN_PREEMPTED;
-    if (n == 0 || !XD_DEFENDS("pauses"))
+    if (d->preempted <= OFTEN_PREEMPTED || !XD_DEFENDS("pauses"))
         return 0;
-    for (unsigned i = 1; i < n && pause < LONGEST_REST; i++)
-        pause *= 2;
-    return pause < LONGEST_REST ? pause : LONGEST_REST;
+    for (unsigned i = OFTEN_PREEMPTED + 1;
+         i < d->preempted && length < LONGEST_REST; i++)
+        length *= 2;
+    return xd_earlier(length, LONGEST_REST);
+}
+
+/* Returns when a depot may be asked again after a failure. */
+static xd_usec rest_until(xd_usec now, xd_usec retry_at)
+{
+    if (!XD_DEFENDS("pauses"))
+        return now;
+    return retry_at > 0 ? retry_at : now + REST;
 }
 
 static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
@@ -170,13 +179,13 @@ static xd_usec last_attempt(const struct xd_sched *s, unsigned depot)
     return s->last_byte_at + s->book.o.patience;
 }
 
-/* Backs the depot off or drops it, after a failure was counted.  `has_waited`:
+/* Lets the depot rest, or drops it, after a failure was counted.  `has_waited`:
  * for an answer, for as long as the user's patience. */
-static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
-                          xd_usec retry_at, bool has_waited)
+static void rest_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
+                         xd_usec until, bool has_waited)
 {
     const struct xd_holder *d = &s->book.depots[depot];
-    xd_usec until = now + pause_of(d), last = XD_NEVER;
+    xd_usec last = XD_NEVER;
 
     if (d->failures >= FEW_FAILURES)
         xd_tiers_set_aside(s, depot);
@@ -187,10 +196,7 @@ static void pause_or_drop(struct xd_sched *s, unsigned depot, xd_usec now,
             return;
         }
     }
-    if (until < retry_at)
-        until = retry_at;
-    if (until > last)
-        until = last;
+    until = xd_earlier(until, last);
     if (until > now)
         rest(s, depot, until);
 }
@@ -360,7 +366,8 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
     if (f->number >= d->forgiven_to) {
         d->failures++;
         d->forgiven_to = s->n_begun;
-        pause_or_drop(s, f->depot, ev->now, ev->retry_at, has_waited(s, f, ev));
+        rest_or_drop(s, f->depot, ev->now, rest_until(ev->now, ev->retry_at),
+                     has_waited(s, f, ev));
     } else if (ev->retry_at > ev->now) {
         rest(s, f->depot, ev->retry_at);
     }
@@ -378,7 +385,8 @@ void xd_core_governed(struct xd_sched *s, const struct xd_sched_event *ev)
         XD_NOTIFY(s, readiness, ev->depot);
 }
 
-void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now)
+void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now,
+                     xd_usec retry_at)
 {
     struct xd_holder *d = &s->book.depots[depot];
 
@@ -386,7 +394,7 @@ void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now)
         s->last_byte_at = now;
     d->failures++;
     d->forgiven_to = s->n_begun;
-    pause_or_drop(s, depot, now, 0, false);
+    rest_or_drop(s, depot, now, rest_until(now, retry_at), false);
 }
 
 void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
@@ -411,7 +419,7 @@ void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
         return;
     d->preempted++;
     d->excused_to = s->n_begun;
-    pause_or_drop(s, f->depot, now, 0, false);
+    rest_or_drop(s, f->depot, now, now + rest_of_preempted(d), false);
 }
 
 static bool is_given_up(const struct xd_holder *d)

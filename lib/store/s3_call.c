@@ -7,11 +7,17 @@
 #include "base/error.h"
 #include "io/hash.h"
 
-/* A failed step is tried at least this many times, with pauses of 1, 2, 4 and 8
- * s.  It is tried again until the sum of the pauses reaches order.patience,
- * because after a failure the whole upload would have to be repeated. */
+/* A failed step is tried at least this many times, and until it has failed for
+ * order.patience, because after a failure the whole upload would have to be
+ * repeated. */
 #define LEAST_TRIES 5
-#define LONGEST_DOUBLING 3
+
+/* Pause, in seconds, before a step is tried again, if the governor of the host
+ * (base/governor.h) asks for none.  It does not notice a failure that is
+ * reported with status 200.  Each further attempt doubles the pause, this many
+ * times at most. */
+#define FIRST_PAUSE_S 1
+#define MOST_DOUBLINGS 3
 
 /* Longest pause, in seconds, after which the task itself repeats a request.  If
  * a store asks for a longer pause (Retry-After), the task ends, and the caller
@@ -229,34 +235,39 @@ bool xd_s3_refused(struct xd_s3_task *t, const struct xd_s3_slot *slot,
     return false;
 }
 
-static uint64_t pause_after(unsigned tries)
+/* Returns whether the steps of this task have failed for longer than the
+ * user's patience. */
+static bool is_out_of_patience(struct xd_s3_task *t)
 {
-    return (uint64_t)1 << (tries < LONGEST_DOUBLING ? tries : LONGEST_DOUBLING);
+    if (t->failing_since == 0)
+        t->failing_since = t->now;
+    return (t->now - t->failing_since) * (int64_t)XD_SECOND >=
+           (int64_t)t->order.patience;
 }
 
-/* Returns the sum of the pauses before the next attempt, in seconds, after
- * `tries` attempts. */
-static uint64_t pauses_until(unsigned tries)
+/* Returns the pause before the next attempt in seconds, rounded up. */
+static uint64_t pause_before(unsigned tries, xd_usec retry_after)
 {
-    uint64_t seconds = 0;
+    if (retry_after > 0)
+        return (retry_after + XD_SECOND - 1) / XD_SECOND;
+    return (uint64_t)FIRST_PAUSE_S
+           << (tries < MOST_DOUBLINGS ? tries : MOST_DOUBLINGS);
+}
 
-    for (unsigned i = 0; i < tries; i++)
-        seconds += pause_after(i);
-    return seconds;
+void xd_s3_succeeded(struct xd_s3_task *t)
+{
+    t->failing_since = 0;
 }
 
 bool xd_s3_try_again(struct xd_s3_task *t, unsigned *tries,
                      const struct xd_s3_failure *failure)
 {
-    uint64_t asked = (failure->retry_after + XD_SECOND - 1) / XD_SECOND;
-    uint64_t pause = pause_after(*tries);
+    const uint64_t pause = pause_before(*tries, failure->retry_after);
+    const bool is_late = is_out_of_patience(t);
 
-    if (failure->kind != XD_TASK_MAY_PASS || asked > MOST_PAUSE_S ||
-        (++*tries >= LEAST_TRIES &&
-         pauses_until(*tries) * XD_SECOND >= t->order.patience))
+    if (failure->kind != XD_TASK_MAY_PASS || pause > MOST_PAUSE_S ||
+        (++*tries >= LEAST_TRIES && is_late))
         return false;
-    if (pause < asked)
-        pause = asked;
     if (t->pause_s < pause)
         t->pause_s = (unsigned)pause;
     return true;

@@ -76,12 +76,13 @@ struct xd_s3_task {
     int64_t now, pause_until;
     /* seconds to wait; the wait begins with the next call of next() */
     unsigned pause_s;
+    int64_t failing_since; /* first failure since the last success, or 0 */
     int64_t clock_off_s;
     /* DELETE only added a delete marker: older versions remain */
     bool leaves_marker;
     unsigned n_corrections;
     unsigned tries; /* attempts of the steps COMPLETES and VERIFIES so far */
-    struct xd_looks looks; /* used by VERIFIES while is_in_doubt */
+    struct xd_looks looks; /* used by VERIFIES */
     /* LISTS: number of listings; 0: the upload's id is known */
     unsigned n_listed;
 
@@ -152,6 +153,9 @@ struct xd_s3_failure xd_s3_broken(const struct xd_s3_task *t,
 bool xd_s3_refused(struct xd_s3_task *t, const struct xd_s3_slot *slot,
                    const struct xd_answer *answer, struct xd_s3_failure *out,
                    struct xd_s3_fault *out_fault);
+
+/* Ends a series of failures. */
+void xd_s3_succeeded(struct xd_s3_task *t);
 
 /* Returns whether the step may be repeated, and sets the pause before that. */
 bool xd_s3_try_again(struct xd_s3_task *t, unsigned *tries,

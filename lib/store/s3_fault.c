@@ -14,9 +14,6 @@
 /* The end of the year 9999, after which HTTP has no dates. */
 #define LAST_DATE INT64_C(253402300799)
 
-/* Pause if a store reports only that it is busy. */
-#define BUSY_PAUSE (2 * XD_SECOND)
-
 #define BUSY "it is busy, or has failed for now"
 #define KEY_RIGHTS                                                       \
     "access denied: the access key has no right to that; put needs "     \
@@ -155,8 +152,6 @@ void xd_s3_fault_read(struct xd_s3_fault *out, const struct xd_answer *answer,
                                 .retry_after = reply->retry_after};
     if (reply->date > 0 && reply->date <= LAST_DATE && now > 0)
         out->clock_off_s = reply->date - now;
-    if (out->status == 503 && out->retry_after == 0)
-        out->retry_after = BUSY_PAUSE;
     if (!xd_span_is(xd_s3_xml_root(body), "Error"))
         return;
     read_word(body, "Code", is_of_code, out->code, sizeof out->code);

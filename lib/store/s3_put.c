@@ -13,11 +13,6 @@
  * server sends blanks while it works, possibly for minutes. */
 #define MOST_COMPLETE_ANSWER ((size_t)64 << 10)
 
-/* How many times to look for an uploaded object that is not visible.  S3 shows
- * an object at once.  Other stores may at first show it only on some
- * machines. */
-#define MOST_LOOKS 3
-
 #define MIB ((uint64_t)1 << 20)
 
 #define NAMESPACE "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -175,10 +170,13 @@ bool xd_s3_put_next(struct xd_s3_task *t, struct xd_call *out)
     return xd_s3_make_call(t, slot, &r, out);
 }
 
-static void verify(struct xd_s3_task *t)
+/* Starts to check that the object exists, after an answer that accepted it. */
+static void verify(struct xd_s3_task *t, const struct xd_answer *answer)
 {
+    xd_looks_begin(&t->looks, answer, t->order.patience);
     t->step = XD_S3_VERIFIES;
     t->tries = 0;
+    xd_s3_succeeded(t);
 }
 
 /* Starts to check whether the object exists, because no answer confirmed the
@@ -216,7 +214,7 @@ static void sent(struct xd_s3_task *t, struct xd_s3_slot *slot,
     if (answer->outcome->verdict != XD_VERDICT_OK) {
         failure = xd_s3_broken(t, answer->outcome);
     } else if (answer->reply->code == 200) {
-        verify(t);
+        verify(t, answer);
         return;
     } else if (xd_s3_refused(t, slot, answer, &failure, &fault) ||
                drop_condition(t, &fault)) {
@@ -275,6 +273,7 @@ static void part_done(struct xd_s3_task *t, struct xd_s3_part *part,
         xd_s3_fail_nomem(t);
         return;
     }
+    xd_s3_succeeded(t);
     if (++t->n_parts_done == t->n_parts) {
         t->step = XD_S3_COMPLETES;
         t->tries = 0;
@@ -316,7 +315,7 @@ static void completed(struct xd_s3_task *t, struct xd_s3_slot *slot,
         root = xd_s3_xml_root(xd_span(answer->body, answer->body_len));
         if (answer->reply->code == 200 &&
             xd_span_is(root, "CompleteMultipartUploadResult")) {
-            verify(t);
+            verify(t, answer);
             return;
         }
         if (xd_s3_refused(t, slot, answer, &failure, &fault) ||
@@ -374,20 +373,20 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
 
 void xd_s3_put_missing(struct xd_s3_task *t)
 {
-    struct xd_s3_failure lost = {.kind = XD_TASK_MAY_PASS};
+    /* without retry_after: the look has waited for the host already */
+    const struct xd_s3_failure again = {.kind = t->doubt.kind};
 
-    if (!t->is_in_doubt) {
-        if (t->tries + 1 == MOST_LOOKS || !xd_s3_try_again(t, &t->tries, &lost))
-            xd_s3_fail_with(t, XD_TASK_BAD,
-                            "it has taken the object, and does not have it");
-        return;
-    }
     if (xd_looks_again(&t->looks, t->now))
         return;
+    if (!t->is_in_doubt) {
+        xd_s3_fail_with(t, XD_TASK_BAD,
+                        "it has taken the object, and does not have it");
+        return;
+    }
     t->is_in_doubt = false;
     if (t->upload_is_gone) {
         xd_s3_forget_upload(t);
-    } else if (t->object.upload && xd_s3_try_again(t, &t->tries, &t->doubt)) {
+    } else if (t->object.upload && xd_s3_try_again(t, &t->tries, &again)) {
         t->step = XD_S3_COMPLETES;
         return;
     }

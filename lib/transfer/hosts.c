@@ -147,6 +147,23 @@ xd_usec xd_host_end(struct xd_host *h, struct xd_governed *r,
     return wait;
 }
 
+xd_usec xd_host_unreached(const struct xd_url *url)
+{
+    struct xd_host *h = xd_host_take(url);
+    struct xd_governed r;
+    const xd_usec now = xd_now();
+    xd_usec wait;
+
+    if (!h)
+        return 0;
+    xd_mutex_lock(&lock);
+    xd_governor_begin(&h->governor, &r, now);
+    wait = xd_governor_end(&h->governor, &r, XD_GOVERNED_UNREACHED, 0, 0, now);
+    xd_mutex_unlock(&lock);
+    xd_host_release(h);
+    return wait;
+}
+
 static uint64_t failure_of(const struct xd_request *request)
 {
     const char *fields = request->fields ? request->fields : "";

@@ -47,6 +47,10 @@ xd_usec xd_host_end(struct xd_host *h, struct xd_governed *r,
                     enum xd_governed_end end, uint64_t bytes,
                     xd_usec retry_after, xd_usec now);
 
+/* Counts an attempt to connect, outside any request, that did not reach the
+ * host.  Returns the pause before another attempt. */
+xd_usec xd_host_unreached(const struct xd_url *url);
+
 /* has_failed() returns whether an earlier request from the same byte of the
  * same URL has failed.  note_failure() remembers a failed request.  Only a
  * limited number of them is remembered. */

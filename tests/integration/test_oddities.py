@@ -181,6 +181,32 @@ def test_what_answers_with_another_range_is_asked_for_the_whole(lab, wrong,
     assert lab.read("f.bin") == lab.read("g.bin") == data
 
 
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside nginx"])
+def test_range_with_a_length_of_one_byte_less_is_asked_for_as_a_whole(lab,
+                                                                      beside):
+    """gatling: the range is named right, and its last byte is missing."""
+    data = lab.file("f.bin", SIZE)
+
+    def answer(head):
+        asked = asked_range(head)
+        if not asked:
+            return answers(data)(head)
+        first, last = asked
+        last = SIZE - 1 if last is None else min(last, SIZE - 1)
+        return (f"HTTP/1.1 206 Partial Content\r\n"
+                f"Content-Range: bytes {first}-{last}/{SIZE}\r\n"
+                f"Content-Length: {last - first}\r\n\r\n"
+                ).encode() + data[first:last]
+    urls = [lab.odd(answer).url("f.bin")]
+    if beside:
+        urls.append(lab.depot().url("f.bin"))
+    began = time.monotonic()
+    run = lab.xdownload(*urls, patience=30)
+    assert run.rc == 0, run.err
+    assert lab.read("f.bin") == data
+    assert time.monotonic() - began < 15
+
+
 def test_what_a_server_cannot_do_is_not_asked_of_it_for_a_minute(lab):
     lab.file("f.bin", SIZE)
     depot = lab.odd(lambda head: b"HTTP/1.1 501 Not Implemented\r\n"

@@ -144,7 +144,8 @@ def healthy():
 
 
 def run(tmp_path, *args):
-    env = dict(os.environ, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path))
+    env = dict(os.environ, HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path),
+               AWS_ACCESS_KEY_ID="KEY", AWS_SECRET_ACCESS_KEY="SECRET")
     return subprocess.run([os.environ["XDOWNLOAD"], *args], cwd=tmp_path, env=env,
                           capture_output=True, text=True, timeout=LIMIT)
 
@@ -262,6 +263,23 @@ def test_so_is_a_store(tmp_path, refuser):
               refuser.url + "/d/")
     assert out.returncode != 0
     assert refuser.n <= MOST_IN_VAIN
+
+
+@pytest.mark.parametrize("size", [300_000, 6_000_000])
+def test_s3_store_that_refuses_is_asked_seldom(tmp_path, refuser, size):
+    (tmp_path / "film.mkv").write_bytes(DATA[:size])
+    out = run(tmp_path, "put", "-q", "--patience", "3s", "film.mkv", "--to",
+              "s3://bkt/d", "--s3-endpoint", refuser.url, "--s3-part-size", "5m")
+    assert out.returncode != 0
+    assert 1 <= refuser.n <= MOST_IN_VAIN
+
+
+@pytest.mark.parametrize("words", [[], ["--full"]])
+def test_server_that_refuses_a_check_is_asked_seldom(tmp_path, refuser, words):
+    out = run(tmp_path, "check", "-q", "--no-config", "--patience", "3s", *words,
+              manifest(tmp_path, ["f.bin"], refuser.url))
+    assert out.returncode != 0
+    assert 1 <= refuser.n <= MOST_IN_VAIN
 
 
 def test_a_pause_beyond_patience_is_told_and_not_waited_for(tmp_path):

@@ -97,6 +97,15 @@ def test_what_passes_is_no_failure(lab, faults):
         assert_put(lab, run, data, depot.objects)
 
 
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("faults", [{"busy_s": 15}, {"incomplete": 3}], ids=str)
+def test_store_that_refuses_for_a_while_is_waited_for(lab, faults, size):
+    with S3Depot(**faults) as depot:
+        run, data = put(lab, depot.endpoint, size=size)
+        assert_put(lab, run, data, depot.objects)
+        assert depot.count("PUT") <= 15
+
+
 def test_urls_are_presigned_for_a_while(lab):
     with S3Depot() as depot:
         run, data = put(lab, depot.endpoint, "--presign", "1h", size=SMALL)

@@ -8,6 +8,7 @@ import http.server
 import os
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -320,3 +321,86 @@ def test_a_store_that_keeps_them_is_an_odd_one_too(stores):
         assert run.rc == 0, run.err
         kept = list(OddStore.objects.values())
     assert sorted(map(len, kept)) == [1_000_011, EXTENT, EXTENT]
+
+
+def lacks_conditions(code):
+    """It refuses each If-None-Match, whether the object is there or not."""
+    class Store(OddStore):
+        def do_PUT(self):
+            body = self.body()
+            if self.headers["If-None-Match"]:
+                self.say(code)
+                return
+            self.objects[self.path] = body
+            self.say(201)
+    return Store
+
+
+def lacks_head(code):
+    class Store(OddStore):
+        def do_HEAD(self):
+            self.say(code)
+    return Store
+
+
+class StatesNoLength(OddStore):
+    def do_HEAD(self):
+        self.say(200 if self.path in self.objects else 404,
+                 Content_Length="0")
+
+
+@pytest.mark.parametrize("handler", [
+    lacks_conditions(412), lacks_conditions(400), lacks_conditions(501),
+    lacks_head(405), lacks_head(501), lacks_head(403), StatesNoLength,
+], ids=["if-none-match-412", "if-none-match-400", "if-none-match-501",
+        "head-405", "head-501", "head-403", "head-length-0"])
+def test_store_that_lacks_a_part_of_http_takes_objects(stores, handler):
+    with running(handler) as depot:
+        run = put(stores, depot.url("x/"))
+        kept = list(handler.objects.values())
+    assert run.rc == 0, run.err
+    assert sorted(map(len, kept)) == [1_000_011, EXTENT, EXTENT]
+
+
+class Works(OddStore):
+    """It has an object only some seconds after its last byte, as where it is
+    looked at for viruses."""
+
+    sent = 0
+
+    def keep(self, path, body):
+        time.sleep(8)
+        self.objects[path] = body
+
+    def take(self):
+        type(self).sent += 1
+        return self.path, self.body()
+
+
+class AnswersLate(Works):
+    def do_PUT(self):
+        self.keep(*self.take())
+        self.say(201)
+
+
+class GatewayGivesUp(Works):
+    def do_PUT(self):
+        threading.Thread(target=self.keep, args=self.take(),
+                         daemon=True).start()
+        self.say(504)
+
+
+class HangsUp(Works):
+    def do_PUT(self):
+        self.keep(*self.take())
+        self.close_connection = True
+
+
+@pytest.mark.parametrize("handler", [AnswersLate, GatewayGivesUp, HangsUp])
+def test_object_that_a_store_works_on_is_sent_once(stores, handler):
+    with running(handler) as depot:
+        run = put(stores, depot.url("x/"), "--extent", "8m")
+        kept = list(handler.objects.values())
+    assert run.rc == 0, run.err
+    assert kept == [bytes_of(SIZE)]
+    assert handler.sent == 1

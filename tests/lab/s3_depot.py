@@ -216,7 +216,18 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(206, data[begin:end], ETag='"e"',
                     Content_Range=f"bytes {begin}-{end - 1}/{len(data)}")
 
+    def refuse_for_now(self):
+        if self.depot.incomplete > 0:
+            self.depot.incomplete -= 1
+            raise Refused(400, "IncompleteBody")
+        if self.depot.busy_s > 0:
+            self.depot.busy_until = (self.depot.busy_until or
+                                     time.monotonic() + self.depot.busy_s)
+            if time.monotonic() < self.depot.busy_until:
+                raise Refused(503, "SlowDown")
+
     def on_PUT(self, name, query, body):
+        self.refuse_for_now()
         if "partNumber" in query:
             if self.depot.slow > 0:
                 self.depot.slow -= 1
@@ -286,11 +297,13 @@ class S3Depot:
     def __init__(self, region="us-east-1", token=None, off=0, slow=0,
                  fails_completion=0, loses=False, bucket="bkt",
                  is_private=False, late=0, loses_create=0,
-                 keeps_versions=False):
+                 keeps_versions=False, busy_s=0, incomplete=0):
         self.bucket, self.is_private = bucket, is_private
         self.keeps_versions = keeps_versions
         self.region, self.token, self.off = region, token, off
         self.slow, self.fails_completion = slow, fails_completion
+        self.busy_s, self.busy_until = busy_s, None  # since the first PUT
+        self.incomplete = incomplete  # so many bodies are called short
         self.loses = loses  # says yes, and keeps nothing
         self.late = late    # so many objects are put late, and without an answer
         self.delayed = {}   # those: see put_late()

@@ -211,6 +211,24 @@ START_TEST(what_was_accepted_later_raises_the_bound_at_once)
 }
 END_TEST
 
+/* Uploads count as accepted while they are sent, and are refused then. */
+START_TEST(refused_requests_do_not_count_for_the_rate)
+{
+    struct xd_governor g = {.seed = 1};
+    struct xd_governed r;
+    xd_usec now = START;
+
+    xd_governor_begin(&g, &r, now);
+    (void)xd_governor_end(&g, &r, XD_GOVERNED_SERVED, 1, 0, now);
+    for (unsigned i = 0; i < 5; i++) {
+        xd_governor_begin(&g, &r, now);
+        xd_governor_accepted(&g, &r);
+        now += xd_governor_end(&g, &r, XD_GOVERNED_REFUSED, 0, 0, now);
+    }
+    ck_assert_uint_le(g.interval, XD_SECOND);
+}
+END_TEST
+
 START_TEST(a_request_that_did_not_reach_its_host_binds_no_other)
 {
     struct xd_governor g = {.seed = 1};
@@ -221,6 +239,23 @@ START_TEST(a_request_that_did_not_reach_its_host_binds_no_other)
     ck_assert_uint_eq(g.n_unreached, 100);
     ck_assert_uint_eq(g.n_wasted, 0);
     ck_assert_uint_le(xd_governor_ask(&g, false, START), START);
+}
+END_TEST
+
+START_TEST(attempts_in_a_row_that_do_not_reach_the_host_become_rare)
+{
+    struct xd_governor g = {.seed = 1};
+    struct xd_governed r;
+    xd_usec now = START;
+    unsigned n = 0;
+
+    for (; now < START + MINUTE; n++)
+        now += end_at(&g, now, XD_GOVERNED_UNREACHED, 0);
+    ck_assert_uint_le(n, 9);
+    xd_governor_begin(&g, &r, now);
+    xd_governor_accepted(&g, &r);
+    (void)xd_governor_end(&g, &r, XD_GOVERNED_SERVED, 1, 0, now);
+    ck_assert_uint_eq(end_at(&g, now, XD_GOVERNED_UNREACHED, 0), XD_SECOND / 4);
 }
 END_TEST
 
@@ -291,13 +326,24 @@ struct server {
     xd_usec window;      /* 0: for ever */
     xd_usec until;       /* it refuses all until then; 0: it does not */
     xd_usec serves_for;  /* how long an answer takes */
+    uint64_t bytes;      /* in an answer that refuses */
+    bool is_accepted;    /* the answer that refuses begins like a good one */
 };
 
 static const struct server servers[] = {
     {"429", XD_GOVERNED_REFUSED, .until = XD_NEVER},
     {"429 with Retry-After", XD_GOVERNED_REFUSED, .retry_after = 5 * XD_SECOND,
      .until = XD_NEVER},
+    {"503", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"509", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"403 of one URL", XD_GOVERNED_FAILED_AGAIN, .until = XD_NEVER},
     {"404 of one URL", XD_GOVERNED_FAILED_AGAIN, .until = XD_NEVER},
+    {"reset", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"empty reply", XD_GOVERNED_REFUSED, .until = XD_NEVER},
+    {"206 without a byte", XD_GOVERNED_REFUSED, .until = XD_NEVER,
+     .is_accepted = true},
+    {"one byte per answer", XD_GOVERNED_REFUSED, .until = XD_NEVER, .bytes = 1,
+     .is_accepted = true},
     {"503 for half a minute", XD_GOVERNED_REFUSED,
      .until = START + 30 * XD_SECOND, .serves_for = XD_SECOND},
     {"four requests in five seconds, and it says when", XD_GOVERNED_REFUSED,
@@ -327,6 +373,8 @@ enum sort {
     SORT_SAMPLES, /* now and then */
     SORT_UPLOAD   /* after the pause that end() returned */
 };
+
+#define N_SORTS 4
 
 struct client {
     enum sort sort;
@@ -394,13 +442,16 @@ static void end_in_vain(struct run *run, struct client *c, xd_usec now)
     const bool is_counted = !is_free(run, c);
     xd_usec pause;
 
+    if (run->server->is_accepted)
+        xd_governor_accepted(&run->g, &c->r);
+
     if (is_counted && run->first_vain == 0)
         run->first_vain = now;
     if (is_counted && (now - run->first_vain) / MINUTE < MOST_MINUTES)
         run->vain[(now - run->first_vain) / MINUTE]++;
-    pause = xd_governor_end(&run->g, &c->r,
-                            is_counted ? run->server->end : XD_GOVERNED_NEUTRAL,
-                            0, is_counted ? run->server->retry_after : 0, now);
+    pause = xd_governor_end(
+        &run->g, &c->r, is_counted ? run->server->end : XD_GOVERNED_NEUTRAL,
+        run->server->bytes, is_counted ? run->server->retry_after : 0, now);
     if (c->sort == SORT_UPLOAD)
         c->begins_at = now + pause;
     else if (c->sort == SORT_SAMPLES)
@@ -435,17 +486,32 @@ static void step(struct run *run, unsigned n, xd_usec now)
     }
 }
 
-/* `n_sorts`: 1, all are downloads; 4, there are all sorts. */
+static void play_on(struct run *run, const struct server *server, unsigned n,
+                    xd_usec length)
+{
+    run->g.seed = 1;
+    run->server = server;
+    for (xd_usec now = START; now < START + length; now += STEP)
+        step(run, n, now);
+}
+
+/* `n_sorts`: 1, all are downloads; N_SORTS, there are all sorts. */
 static void play(struct run *run, const struct server *server, unsigned n,
                  unsigned n_sorts, xd_usec length)
 {
     memset(run, 0, sizeof *run);
     for (unsigned i = 0; i < n; i++)
         run->clients[i].sort = (enum sort)(i % n_sorts);
-    run->g.seed = 1;
-    run->server = server;
-    for (xd_usec now = START; now < START + length; now += STEP)
-        step(run, n, now);
+    play_on(run, server, n, length);
+}
+
+static void play_alone(struct run *run, const struct server *server, unsigned n,
+                       enum sort sort, xd_usec length)
+{
+    memset(run, 0, sizeof *run);
+    for (unsigned i = 0; i < n; i++)
+        run->clients[i].sort = sort;
+    play_on(run, server, n, length);
 }
 
 static struct run run;
@@ -476,9 +542,18 @@ START_TEST(greedy_clients_make_thirty_requests_in_vain_and_two_a_minute_then)
 }
 END_TEST
 
+START_TEST(so_do_clients_of_each_sort_alone)
+{
+    const enum sort sort = (enum sort)(_i % N_SORTS);
+
+    play_alone(&run, &servers[_i / N_SORTS], 16, sort, MOST_MINUTES * MINUTE);
+    assert_few_in_vain(16);
+}
+END_TEST
+
 START_TEST(so_do_downloads_sets_samples_and_uploads_together)
 {
-    play(&run, &servers[_i], 16, 4, MOST_MINUTES * MINUTE);
+    play(&run, &servers[_i], 16, N_SORTS, MOST_MINUTES * MINUTE);
     assert_few_in_vain(16);
 }
 END_TEST
@@ -503,13 +578,17 @@ int main(void)
     tcase_add_test(t,
                    what_was_open_before_a_ban_is_soon_tried_again_and_no_more);
     tcase_add_test(t, what_was_accepted_later_raises_the_bound_at_once);
+    tcase_add_test(t, refused_requests_do_not_count_for_the_rate);
     tcase_add_test(t, a_request_that_did_not_reach_its_host_binds_no_other);
+    tcase_add_test(t, attempts_in_a_row_that_do_not_reach_the_host_become_rare);
     tcase_add_test(t, requests_that_break_off_early_are_slowed_down);
     tcase_add_test(t, a_url_that_fails_again_delays_no_other_url);
     tcase_add_test(t, a_host_that_behaves_is_as_new_after_ten_minutes);
     tcase_add_loop_test(
         t, greedy_clients_make_thirty_requests_in_vain_and_two_a_minute_then, 0,
         (int)(N_SERVERS * N_CROWDS));
+    tcase_add_loop_test(t, so_do_clients_of_each_sort_alone, 0,
+                        (int)(N_SERVERS * N_SORTS));
     tcase_add_loop_test(t, so_do_downloads_sets_samples_and_uploads_together, 0,
                         (int)N_SERVERS);
     return run_suite("base.governor", t);

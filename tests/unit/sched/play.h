@@ -23,6 +23,7 @@ struct play {
     struct xd_sched_options o;
     struct xd_range wanted;
     struct xd_range asked[4096]; /* by fetch */
+    xd_usec pause; /* of a failed depot, as its governor says; 0: it does not */
     xd_usec now;
 };
 
@@ -109,7 +110,10 @@ static inline void play_done(struct play *p, unsigned fetch)
 static inline void play_failed_at(struct play *p, unsigned fetch, uint64_t end)
 {
     play_event(p, (struct xd_sched_event){
-                      .kind = XD_EV_FAILED, .fetch = fetch, .range = {0, end}});
+                      .kind = XD_EV_FAILED,
+                      .fetch = fetch,
+                      .range = {0, end},
+                      .retry_at = p->pause > 0 ? p->now + p->pause : 0});
 }
 
 static inline void play_failed(struct play *p, unsigned fetch)

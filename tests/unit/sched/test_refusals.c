@@ -15,6 +15,7 @@
 #define STEP (10 * XD_MS)
 #define LANES 16u
 #define MOST_FETCHES 64u
+#define N_FILES 200u
 #define MIB ((uint64_t)1 << 20)
 #define RATE (MIB / 2) /* bytes per second of each request */
 
@@ -49,7 +50,7 @@ static const struct kind kinds[] = {
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 static const char *const policies[] = {"basic", "aggressive", "progress",
-                                       "adaptive"};
+                                       "adaptive", "adaptive2"};
 
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
@@ -227,9 +228,12 @@ static void read_on(void)
         play_reader(&w.p, minute * 5 % 8 * w.p.o.window_bytes);
 }
 
+/* Where the files of a set end. */
+static uint64_t cuts[N_FILES - 1];
+
 static void play_readers(const struct kind *kind, const char *policy,
                          unsigned n_depots, uint64_t size, xd_usec length,
-                         uint64_t window_bytes)
+                         uint64_t window_bytes, unsigned n_files)
 {
     memset(&w, 0, sizeof w);
     w.kind = kind;
@@ -241,6 +245,10 @@ static void play_readers(const struct kind *kind, const char *policy,
     w.p.o.patience = 20 * MINUTE;
     w.p.o.block_bytes = MIB / 2;
     w.p.o.window_bytes = window_bytes;
+    for (unsigned i = 1; i < n_files; i++)
+        cuts[i - 1] = i * size / n_files;
+    w.p.layout.cuts = cuts;
+    w.p.layout.n_cuts = n_files - 1;
     w.p.now = START;
     w.governors[0].seed = 1;
     w.governors[1].seed = 2;
@@ -256,7 +264,7 @@ static void play_readers(const struct kind *kind, const char *policy,
 static void play_world(const struct kind *kind, const char *policy,
                        unsigned n_depots, uint64_t size, xd_usec length)
 {
-    play_readers(kind, policy, n_depots, size, length, 0);
+    play_readers(kind, policy, n_depots, size, length, 0, 1);
 }
 
 static void assert_few_in_vain(unsigned n_depots)
@@ -293,11 +301,21 @@ START_TEST(so_is_one_beside_a_depot_that_delivers)
 }
 END_TEST
 
+START_TEST(so_is_one_that_many_files_are_on)
+{
+    play_readers(&kinds[(size_t)_i / N_POLICIES],
+                 policies[(size_t)_i % N_POLICIES], 1, 64 * MIB, 10 * MINUTE, 0,
+                 N_FILES);
+    assert_few_in_vain(1);
+    play_fini(&w.p);
+}
+END_TEST
+
 START_TEST(so_is_one_that_a_player_waits_for)
 {
     play_readers(&kinds[(size_t)_i / N_POLICIES],
                  policies[(size_t)_i % N_POLICIES], 1, 64 * MIB, 10 * MINUTE,
-                 8 * MIB);
+                 8 * MIB, 1);
     assert_few_in_vain(1);
     play_fini(&w.p);
 }
@@ -310,6 +328,8 @@ int main(void)
     tcase_add_loop_test(t, a_lone_depot_that_refuses_is_asked_seldom, 0,
                         (int)(N_KINDS * N_POLICIES));
     tcase_add_loop_test(t, so_is_one_beside_a_depot_that_delivers, 0,
+                        (int)(N_KINDS * N_POLICIES));
+    tcase_add_loop_test(t, so_is_one_that_many_files_are_on, 0,
                         (int)(N_KINDS * N_POLICIES));
     tcase_add_loop_test(t, so_is_one_that_a_player_waits_for, 0,
                         (int)(N_KINDS * N_POLICIES));

@@ -1027,7 +1027,7 @@ START_TEST(a_busy_store_gets_its_pause)
     static const struct {
         xd_usec asked;
         int64_t waits; /* 0: the task fails */
-    } rows[] = {{0, 2}, {7 * XD_SECOND + 1, 8}, {61 * XD_SECOND, 0}};
+    } rows[] = {{0, 1}, {7 * XD_SECOND + 1, 8}, {61 * XD_SECOND, 0}};
     struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
 
     for (size_t i = 0; i < N_OF(rows); i++) {
@@ -1065,8 +1065,9 @@ START_TEST(a_busy_store_is_asked_as_long_as_patience_lasts)
         xd_usec patience;
         int64_t least, most; /* seconds until the task fails */
     } ends[] = {
-        {0, 16, 16}, {10 * XD_SECOND, 16, 16}, {120 * XD_SECOND, 110, 130}};
-    const struct s3_line busy = {.code = 503, .body = ERROR("SlowDown")};
+        {0, 32, 32}, {40 * XD_SECOND, 40, 40}, {120 * XD_SECOND, 120, 120}};
+    const struct s3_line busy = {
+        .code = 503, .body = ERROR("SlowDown"), .retry_after = 8 * XD_SECOND};
     struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
 
     for (size_t i = 0; i < N_OF(ends); i++) {
@@ -1090,6 +1091,43 @@ START_TEST(a_busy_store_is_asked_as_long_as_patience_lasts)
         ck_assert_int_le(now - SCRIPT_NOW, ends[i].most);
         xd_task_free(t);
     }
+    xd_store_free(s);
+}
+END_TEST
+
+/* A store takes all parts, and answers CompleteMultipartUpload with status 200
+ * and an error. */
+START_TEST(failure_with_status_200_is_tried_again_ever_more_rarely)
+{
+    const struct s3_line part = {.code = 200, .etag = "\"e\""},
+                         failed = {.code = 200, .body = ERROR("InternalError")},
+                         absent = {.code = 404};
+    struct xd_store *s = s3_of("s3://bkt/p", "http://127.0.0.1:9000");
+    struct xd_task *t = s3_put_patiently(s, 8 * MIB + 1, 120 * XD_SECOND);
+    struct xd_task_result result = {.state = XD_TASK_RUNS};
+    struct xd_call call;
+    int64_t now = SCRIPT_NOW;
+    unsigned n = 0, in_first_minute = 0;
+
+    s3_play(t, begun, &now);
+    for (; result.state == XD_TASK_RUNS; xd_task_result(t, &result)) {
+        if (!xd_task_next(t, now, &call)) {
+            xd_task_result(t, &result);
+            now = result.ready_at > now ? result.ready_at : now;
+            continue;
+        }
+        n += strcmp(call.method, "POST") == 0;
+        in_first_minute = now < SCRIPT_NOW + 60 ? n : in_first_minute;
+        s3_answer(t, call.id,
+                  strcmp(call.method, "PUT") == 0    ? &part
+                  : strcmp(call.method, "POST") == 0 ? &failed
+                                                     : &absent);
+    }
+    ck_assert_int_eq(result.failure, XD_TASK_MAY_PASS);
+    ck_assert_int_ge(now - SCRIPT_NOW, 120);
+    ck_assert_uint_le(in_first_minute, 10);
+    ck_assert_uint_le(n, 20);
+    xd_task_free(t);
     xd_store_free(s);
 }
 END_TEST
@@ -1402,6 +1440,8 @@ int main(void)
     tcase_add_test(tcase, parts_grow_where_10000_would_not_do);
     tcase_add_test(tcase, a_busy_store_gets_its_pause);
     tcase_add_test(tcase, a_busy_store_is_asked_as_long_as_patience_lasts);
+    tcase_add_test(tcase,
+                   failure_with_status_200_is_tried_again_ever_more_rarely);
     tcase_add_test(tcase, a_clock_that_is_set_back_in_a_pause_does_not_stop_it);
     tcase_add_loop_test(tcase, a_wrong_clock_is_corrected_and_known, 0,
                         (int)N_OF(clocks));

@@ -618,6 +618,56 @@ START_TEST(
 }
 END_TEST
 
+/* The other request has not delivered a byte yet. */
+static const struct toy_answer denied_at_once[] = {
+    {.has_no_head = true, .is_silent = true},
+    FAILS(.verdict = XD_VERDICT_GONE, .is_denied = true)};
+
+START_TEST(status_beside_a_request_is_a_refusal_if_the_object_was_sent_before)
+{
+    const bool is_known = _i == 1;
+    const struct xd_request request = {
+        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
+        .length = 10000,
+        .object_size = XD_SIZE_UNKNOWN,
+        .is_known = is_known};
+
+    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
+    toy_script(denied_at_once, 2);
+    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
+    ck_assert_int_eq(xd_runner_start(runner, 1, &request, NULL), 0);
+    while (xd_runner_is_busy(runner, 1))
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert_int_eq(seen[1].outcome.verdict,
+                     is_known ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
+    ck_assert_int_eq(seen[1].outcome.is_refusal, is_known);
+}
+END_TEST
+
+static const struct toy_answer mirror_lacks_it[] = {
+    FAILS(.verdict = XD_VERDICT_GONE, .is_denied = true,
+          .is_of_redirect = true)};
+
+START_TEST(
+    redirector_that_has_delivered_the_object_is_asked_again_after_a_pause)
+{
+    const bool is_known = _i == 1;
+    const struct xd_request request = {
+        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
+        .length = 10000,
+        .object_size = XD_SIZE_UNKNOWN,
+        .is_known = is_known};
+
+    toy_script(mirror_lacks_it, 1);
+    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
+    finish();
+    ck_assert_int_eq(seen[0].outcome.verdict,
+                     is_known ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
+    ck_assert(!seen[0].outcome.is_refusal);
+    ck_assert_int_eq(seen[0].outcome.retry_after >= XD_SECOND / 2, is_known);
+}
+END_TEST
+
 static const struct toy_answer asks_for_an_hour[] = {
     FAILS(.verdict = XD_VERDICT_AGAIN, .is_refusal = true,
           .retry_after = 3600 * XD_SECOND)};
@@ -709,6 +759,14 @@ int main(void)
         tests,
         a_status_beside_a_response_is_a_refusal_unless_the_url_may_have_expired,
         0, sizeof beside / sizeof beside[0]);
+    tcase_add_loop_test(
+        tests,
+        status_beside_a_request_is_a_refusal_if_the_object_was_sent_before, 0,
+        2);
+    tcase_add_loop_test(
+        tests,
+        redirector_that_has_delivered_the_object_is_asked_again_after_a_pause,
+        0, 2);
     tcase_add_test(
         tests, a_pause_beyond_patience_ends_this_request_and_those_that_follow);
     tcase_add_test(tests, a_short_answer_with_one_byte_is_a_failure);

@@ -119,6 +119,7 @@ static void decide(struct toy_request *q, enum xd_verdict verdict,
                                      .is_cut = q->answer.is_cut,
                                      .is_refusal = q->answer.is_refusal,
                                      .is_denied = q->answer.is_denied,
+                                     .is_of_redirect = q->answer.is_of_redirect,
                                      .is_unanswered = q->answer.is_unanswered,
                                      .media_type = q->answer.media_type,
                                      .retry_after = q->answer.retry_after};

@@ -26,7 +26,7 @@ struct toy_answer {
                            too long */
     bool cannot_start; /* start() finds no memory */
     /* io/transport.h */
-    bool is_cut, is_refusal, is_denied, is_unanswered, shares;
+    bool is_cut, is_refusal, is_denied, is_of_redirect, is_unanswered, shares;
     xd_usec retry_after;
     uint64_t object_size; /* that it claims; 0 stands for TOY_SIZE */
     uint64_t skips;       /* so many bytes come before, to be dropped */
