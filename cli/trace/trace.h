@@ -27,8 +27,9 @@
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
-#include <xdownload/simulate.h>
 #include <xdownload/stream.h>
+
+#include "lab/simulate.h"
 
 struct trace;
 struct trace_run;

@@ -199,9 +199,9 @@ enum xd_fetch_reason {
     XD_FETCH_SAMPLE /* to compare the bytes with another depot's copy */
 };
 
-/* One request: a finished one from xd_download_next_record() or
- * xd_simulation_record(), or one in flight from xd_download_requests().  Times
- * are in seconds since the start of the download unless stated otherwise. */
+/* One request: a finished one from xd_download_next_record(), or one in flight
+ * from xd_download_requests().  Times are in seconds since the start of the
+ * download unless stated otherwise. */
 struct xd_fetch_record {
     size_t struct_size;
     unsigned depot; /* index for xd_download_depot() */

@@ -30,12 +30,6 @@
  *       xd_manifest_make()  a manifest of existing copies     <make.h>
  *       xd_audit_*          test every copy of a file         <audit.h>
  *       xd_probe_*          when copies on IBP depots expire  <probe.h>
- *     Caches and servers
- *       xd_mesh_*           nginx caches shared by clients    <mesh.h>
- *       xd_circus_*         block selection for a server      <circus.h>
- *     Measurement
- *       xd_simulate()       a download in virtual time        <simulate.h>
- *       xd_playback_delay() stalls, from a download's records <playback.h>
  *     Basics
  *       struct xd_error     error codes and messages          <error.h>
  *       xd_version()        version of the library            <version.h>
@@ -62,19 +56,15 @@
 #include <xdownload/cancel.h>
 #include <xdownload/check.h>
 #include <xdownload/checksums.h>
-#include <xdownload/circus.h>
 #include <xdownload/download.h>
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>
 #include <xdownload/list.h>
 #include <xdownload/make.h>
 #include <xdownload/manifest.h>
-#include <xdownload/mesh.h>
 #include <xdownload/options.h>
-#include <xdownload/playback.h>
 #include <xdownload/probe.h>
 #include <xdownload/signature.h>
-#include <xdownload/simulate.h>
 #include <xdownload/stream.h>
 #include <xdownload/upload.h>
 #include <xdownload/upkeep.h>

@@ -214,21 +214,6 @@ def test_a_reader_that_is_dropped_leaves_no_thread(xd, lab):
         time.sleep(0.1)
 
 
-# ---- simulate ----
-
-def test_a_download_in_virtual_time(xd):
-    scenario = ("depot a 10.0.0.1 rate=20mbit rtt=30ms\n"
-                "depot b 10.0.0.2 rate=10mbit rtt=30ms\n")
-    done = xd.simulate(scenario, 10 << 20, seed=3)
-    assert done.is_complete
-    assert done.limit_s <= done.seconds < 2 * done.limit_s
-    assert [d.name for d in done.depots] == ["a", "b"]
-    assert sum(d.bytes for d in done.depots) == 10 << 20
-    assert done == xd.simulate(scenario, 10 << 20, seed=3)
-    with pytest.raises(xd.Error, match="line 1"):
-        xd.simulate("depot a", 1)
-
-
 # ---- the package ----
 
 def test_it_is_typed(folder):

@@ -7,7 +7,7 @@
 #include <xdownload/download.h>
 #include <xdownload/checksums.h>
 #include <xdownload/inspect.h>
-#include <xdownload/playback.h>
+#include "lab/playback.h"
 #include <xdownload/stream.h>
 
 #include "engine/depots.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "publish/mesh_asks.h"
+#include "nodes/node_requests.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -24,7 +24,7 @@
  * These functions do no I/O.  The server reports to them which bytes it sends,
  * passes the current time, and asks them which bytes to send next:
  *
- *     #include <xdownload/xdownload.h>
+ *     #include "circus/circus.h"
  *
  *     void serve(struct xd_circus *c, uint64_t client_id, uint64_t now_us)
  *     {
@@ -53,8 +53,8 @@
  *          them.
  * Blocks:  no.
  */
-#ifndef XDOWNLOAD_CIRCUS_H
-#define XDOWNLOAD_CIRCUS_H
+#ifndef XD_CIRCUS_CIRCUS_H
+#define XD_CIRCUS_CIRCUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,7 +70,6 @@ struct xd_circus_pool;
  * if the paper states one.  If active_bytes or leapfront_bytes is above its
  * limit, the limit is used. */
 struct xd_circus_rules {
-    size_t struct_size; /* see version.h */
     /* The end of each suggested range is a multiple of this number of bytes;
      * default 64 KiB. */
     uint64_t block_bytes;
@@ -99,7 +98,6 @@ struct xd_circus_rules {
 
 /* The state of one file, for a status page. */
 struct xd_circus_state {
-    size_t struct_size; /* see version.h */
     /* The active region; `end` is the front.  If begin > end, the region
      * continues from the end of the file to its beginning. */
     uint64_t begin, end;
@@ -109,8 +107,6 @@ struct xd_circus_state {
     unsigned n_independent; /* clients that have most of the file */
 };
 
-XD_BEGIN_DECLS
-
 /*
  * Creates a pool.  It limits the total number of clients that are remembered
  * for all files whose rules name the pool.  The limit is `most_clients`; 0
@@ -118,13 +114,13 @@ XD_BEGIN_DECLS
  * Ownership: the caller releases *out with xd_circus_pool_free().
  * Errors:    NOMEM.
  */
-XD_API XD_MUST_CHECK int xd_circus_pool_new(struct xd_circus_pool **out,
-                                            unsigned most_clients,
-                                            struct xd_error *err);
+XD_MUST_CHECK int xd_circus_pool_new(struct xd_circus_pool **out,
+                                     unsigned most_clients,
+                                     struct xd_error *err);
 
 /* Releases a pool; NULL does nothing.  Release all files that use the pool
  * first. */
-XD_API void xd_circus_pool_free(struct xd_circus_pool *pool);
+void xd_circus_pool_free(struct xd_circus_pool *pool);
 
 /*
  * Creates the state for a file of `size` bytes.  `rules` may be NULL for the
@@ -134,12 +130,12 @@ XD_API void xd_circus_pool_free(struct xd_circus_pool *pool);
  * Errors:    INVAL (`size` is 0 or above INT64_MAX, block_bytes is above
  *            INT64_MAX, or independent_from is not between 0 and 1), NOMEM.
  */
-XD_API XD_MUST_CHECK int xd_circus_new(struct xd_circus **out, uint64_t size,
-                                       const struct xd_circus_rules *rules,
-                                       struct xd_error *err);
+XD_MUST_CHECK int xd_circus_new(struct xd_circus **out, uint64_t size,
+                                const struct xd_circus_rules *rules,
+                                struct xd_error *err);
 
 /* Releases the state of a file with all its clients; NULL does nothing. */
-XD_API void xd_circus_free(struct xd_circus *c);
+void xd_circus_free(struct xd_circus *c);
 
 /*
  * Reports that the client `id` has made a request, and returns the client.  For
@@ -161,13 +157,13 @@ XD_API void xd_circus_free(struct xd_circus *c);
  *            reached and every client has a request in progress.  Then send the
  *            bytes of this request in the usual order.
  */
-XD_API struct xd_circus_client *xd_circus_enter(struct xd_circus *c,
-                                                uint64_t id, uint64_t now_us);
+struct xd_circus_client *xd_circus_enter(struct xd_circus *c, uint64_t id,
+                                         uint64_t now_us);
 
 /* Reports that a request of the client has ended.  A NULL client does
  * nothing. */
-XD_API void xd_circus_leave(struct xd_circus *c,
-                            struct xd_circus_client *client, uint64_t now_us);
+void xd_circus_leave(struct xd_circus *c, struct xd_circus_client *client,
+                     uint64_t now_us);
 
 /*
  * Reports that the client has requested the bytes from `begin` up to, but not
@@ -184,18 +180,18 @@ XD_API void xd_circus_leave(struct xd_circus *c,
  * xd_circus_drop() may also be called for bytes that xd_circus_send() has
  * reported.
  */
-XD_API bool xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
-                          uint64_t begin, uint64_t end);
-XD_API void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,
-                           uint64_t begin, uint64_t end);
+bool xd_circus_ask(struct xd_circus *c, struct xd_circus_client *client,
+                   uint64_t begin, uint64_t end);
+void xd_circus_drop(struct xd_circus *c, struct xd_circus_client *client,
+                    uint64_t begin, uint64_t end);
 
 /*
  * Reports that the server is sending the bytes from `begin` up to, but not
  * including, `end` to the client, or has queued them.  This sets the position
  * of the client and may move the front.  Bytes outside the file are ignored.
  */
-XD_API void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
-                           uint64_t begin, uint64_t end, uint64_t now_us);
+void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
+                    uint64_t begin, uint64_t end, uint64_t now_us);
 
 /*
  * Chooses the bytes to send to the client next, from *out_begin up to, but not
@@ -210,20 +206,11 @@ XD_API void xd_circus_send(struct xd_circus *c, struct xd_circus_client *client,
  *
  * Returns: false if no bytes are left to send to the client.
  */
-XD_API bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
-                           uint64_t now_us, uint64_t *out_begin,
-                           uint64_t *out_end);
+bool xd_circus_next(struct xd_circus *c, struct xd_circus_client *client,
+                    uint64_t now_us, uint64_t *out_begin, uint64_t *out_end);
 
 /* Reports the state of the file. */
-XD_API void xd_circus_get(struct xd_circus *c, uint64_t now_us,
-                          struct xd_circus_state *out);
-
-#ifndef XD_SIZES_BY_HAND
-XD_FILLS(xd_circus_state)
-#define xd_circus_get(c, now_us, out) \
-    xd_circus_get(c, now_us, xd_circus_state_sized(out))
-#endif
-
-XD_END_DECLS
+void xd_circus_get(struct xd_circus *c, uint64_t now_us,
+                   struct xd_circus_state *out);
 
 #endif

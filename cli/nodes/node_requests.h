@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* HTTP requests to nodes of a mesh.  Any response counts as an answer. */
-#ifndef XD_PUBLISH_MESH_ASKS_H
-#define XD_PUBLISH_MESH_ASKS_H
+#ifndef XD_NODES_NODE_REQUESTS_H
+#define XD_NODES_NODE_REQUESTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

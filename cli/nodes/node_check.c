@@ -11,18 +11,18 @@
  *        response
  *     7  whether the first chunk was kept
  */
+#include "nodes/node_check.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <xdownload/mesh.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/options.h"
 #include "mesh/mesh.h"
-#include "publish/mesh_asks.h"
+#include "nodes/node_requests.h"
 
 typedef unsigned long long ull;
 
@@ -606,31 +606,26 @@ static size_t count_failed(const struct node *n)
 void xd_mesh_check_get(const struct xd_mesh_check *c,
                        struct xd_mesh_check_sum *out)
 {
-    struct xd_mesh_check_sum sum = {.size = c->size,
-                                    .etag = c->etag,
-                                    .n_chunks = c->n_chunks,
-                                    .n_asked = c->n_asked,
-                                    .n_held = c->n_held,
-                                    .n_nodes = c->mesh->n_nodes};
-
-    for (size_t i = 0; i < sum.n_nodes; i++)
-        sum.n_sound += count_failed(&c->nodes[i]) == 0;
-    xd_copy_out(out, &sum, sizeof sum);
+    *out = (struct xd_mesh_check_sum){.size = c->size,
+                                      .etag = c->etag,
+                                      .n_chunks = c->n_chunks,
+                                      .n_asked = c->n_asked,
+                                      .n_held = c->n_held,
+                                      .n_nodes = c->mesh->n_nodes};
+    for (size_t i = 0; i < out->n_nodes; i++)
+        out->n_sound += count_failed(&c->nodes[i]) == 0;
 }
 
 int xd_mesh_check_node(const struct xd_mesh_check *c, size_t i,
                        struct xd_mesh_checked *out)
 {
-    struct xd_mesh_checked found;
-
     if (i >= c->mesh->n_nodes)
         return XD_E_INVAL;
-    found = (struct xd_mesh_checked){.id = c->mesh->nodes[i].id,
-                                     .address = c->mesh->nodes[i].addresses[0],
-                                     .n_failed = count_failed(&c->nodes[i]),
-                                     .n_held = is_up(c, i) ? c->nodes[i].n_held
-                                                           : XD_SIZE_UNKNOWN};
-    xd_copy_out(out, &found, sizeof found);
+    *out = (struct xd_mesh_checked){.id = c->mesh->nodes[i].id,
+                                    .address = c->mesh->nodes[i].addresses[0],
+                                    .n_failed = count_failed(&c->nodes[i]),
+                                    .n_held = is_up(c, i) ? c->nodes[i].n_held
+                                                          : XD_SIZE_UNKNOWN};
     return 0;
 }
 

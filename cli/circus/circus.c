@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/circus.h>
+#include "circus/circus.h"
 
 #include "base/alloc.h"
-#include "base/copy_out.h"
 #include "base/error.h"
 #include "circus/clients.h"
 
@@ -70,12 +69,11 @@ static void set_rules(struct xd_circus *c, const struct xd_circus_rules *r)
 int xd_circus_new(struct xd_circus **out, uint64_t size,
                   const struct xd_circus_rules *rules, struct xd_error *err)
 {
-    struct xd_circus_rules r = {.struct_size = sizeof r};
+    struct xd_circus_rules r = {0};
 
     *out = NULL;
-    if (rules != NULL &&
-        xd_copy_in(&r, sizeof r, rules, "xd_circus_rules", err) < 0)
-        return XD_E_INVAL;
+    if (rules != NULL)
+        r = *rules;
     if (size == 0 || size > INT64_MAX)
         return xd_fail(err, XD_E_INVAL, "a file of %llu bytes has no blocks",
                        (unsigned long long)size);
@@ -322,5 +320,5 @@ void xd_circus_get(struct xd_circus *c, uint64_t now_us,
         s.n_independent += is_independent(c, k);
         s.n_following += distance(c, k->cursor, c->front) <= c->active;
     }
-    xd_copy_out(out, &s, sizeof s);
+    *out = s;
 }

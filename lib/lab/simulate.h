@@ -4,12 +4,11 @@
  * virtual time.  Nothing is sent, and a simulated minute takes milliseconds.
  *
  *     #include <stdio.h>
- *     #include <xdownload/xdownload.h>
+ *     #include "lab/simulate.h"
  *
  *     int simulate(struct xd_error *err)
  *     {
  *         const struct xd_simulate_what what = {
- *             XD_SIZED(struct xd_simulate_what),
  *             .scenario = "client rate=100mbit\n"
  *                         "depot near 10.0.0.1 rate=20mbit rtt=10ms\n"
  *                         "depot far 10.0.0.2 rate=50mbit rtt=150ms\n",
@@ -46,8 +45,8 @@
  *
  * Functions that can fail return 0 or a negative error code (error.h).
  */
-#ifndef XDOWNLOAD_SIMULATE_H
-#define XDOWNLOAD_SIMULATE_H
+#ifndef XD_LAB_SIMULATE_H
+#define XD_LAB_SIMULATE_H
 
 #include <stdbool.h>
 #include <xdownload/download.h>
@@ -56,7 +55,6 @@ struct xd_simulation;
 
 /* Input of a simulation. */
 struct xd_simulate_what {
-    size_t struct_size; /* see version.h */
     const char *scenario;
     uint64_t size; /* bytes of the file, up to 64 GiB */
     uint64_t seed; /* seed of the random loss and jitter */
@@ -76,14 +74,8 @@ struct xd_simulate_what {
     bool unchecked;
 };
 
-/* The library fills in the structs below.  Later releases may add fields at
- * their end.  Macros with the same names as the functions set struct_size
- * before each call (see version.h), and the library never writes more than
- * struct_size bytes. */
-
 /* Result of a simulation.  Times are in seconds. */
 struct xd_simulated {
-    size_t struct_size;
     bool is_complete;
     double seconds; /* seconds until the download was complete or had failed */
     /* Shortest possible time for the file to reach the client on this network,
@@ -110,7 +102,6 @@ struct xd_simulated {
 
 /* What one depot has delivered. */
 struct xd_simulated_depot {
-    size_t struct_size;
     const char *name; /* lives as long as the simulation */
     /* bytes from the depot that were kept, and duplicate bytes, which are not
      * included in `bytes` */
@@ -119,8 +110,6 @@ struct xd_simulated_depot {
     uint64_t bytes_received;
     unsigned requests, failures, connections;
 };
-
-XD_BEGIN_DECLS
 
 /*
  * Runs one simulation.  `o` may be NULL for the defaults.  The simulation uses
@@ -137,38 +126,24 @@ XD_BEGIN_DECLS
  *            player is not valid; for a scenario the message names the line),
  *            NOMEM.
  */
-XD_API XD_MUST_CHECK int xd_simulate(struct xd_simulation **out,
-                                     const struct xd_simulate_what *what,
-                                     const struct xd_options *o,
-                                     struct xd_error *err);
+XD_MUST_CHECK int xd_simulate(struct xd_simulation **out,
+                              const struct xd_simulate_what *what,
+                              const struct xd_options *o, struct xd_error *err);
 
 /* Reports the result. */
-XD_API void xd_simulation_get(const struct xd_simulation *s,
-                              struct xd_simulated *out);
+void xd_simulation_get(const struct xd_simulation *s, struct xd_simulated *out);
 
 /* Reports what depot number `i` of the scenario has delivered.  Returns 0, or
  * INVAL if `i` is out of range. */
-XD_API int xd_simulation_depot(const struct xd_simulation *s, size_t i,
-                               struct xd_simulated_depot *out);
+int xd_simulation_depot(const struct xd_simulation *s, size_t i,
+                        struct xd_simulated_depot *out);
 
 /* Reports request number `i`.  Requests are numbered in the order in which they
  * ended.  Returns 0, or INVAL if `i` is out of range. */
-XD_API int xd_simulation_record(const struct xd_simulation *s, size_t i,
-                                struct xd_fetch_record *out);
+int xd_simulation_record(const struct xd_simulation *s, size_t i,
+                         struct xd_fetch_record *out);
 
 /* Releases a simulation; NULL does nothing. */
-XD_API void xd_simulation_free(struct xd_simulation *s);
-
-#ifndef XD_SIZES_BY_HAND
-XD_FILLS(xd_simulated)
-XD_FILLS(xd_simulated_depot)
-#define xd_simulation_get(s, out) xd_simulation_get(s, xd_simulated_sized(out))
-#define xd_simulation_depot(s, i, out) \
-    xd_simulation_depot(s, i, xd_simulated_depot_sized(out))
-#define xd_simulation_record(s, i, out) \
-    xd_simulation_record(s, i, xd_fetch_record_sized(out))
-#endif
-
-XD_END_DECLS
+void xd_simulation_free(struct xd_simulation *s);
 
 #endif

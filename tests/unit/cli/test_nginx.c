@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a configuration says is run by tests/integration/test_via_nodes.py; here is
  * what it may not say. */
+#include "nodes/nginx.h"
+
 #include <string.h>
-#include <xdownload/error.h>
-#include <xdownload/mesh.h>
 
 #include "suite.h"
 
@@ -46,7 +46,6 @@ static void refused(size_t node, struct xd_mesh_nginx how, const char *words)
     struct xd_error error = {.code = XD_OK};
     char *none;
 
-    how.struct_size = sizeof how;
     ck_assert_int_eq(xd_mesh_nginx_text(mesh, node, &how, &none, &error),
                      XD_E_INVAL);
     ck_assert_ptr_null(none);
@@ -78,12 +77,10 @@ END_TEST
 
 START_TEST(what_is_asked_for_is_said)
 {
-    write_first(
-        HEAD "origin https://o.example/\n" NODES,
-        &(struct xd_mesh_nginx){.struct_size = sizeof(struct xd_mesh_nginx),
-                                .cache_bytes = UINT64_C(1) << 40,
-                                .fill_s = 7,
-                                .ca_file = "/etc/a file.pem"});
+    write_first(HEAD "origin https://o.example/\n" NODES,
+                &(struct xd_mesh_nginx){.cache_bytes = UINT64_C(1) << 40,
+                                        .fill_s = 7,
+                                        .ca_file = "/etc/a file.pem"});
     has("max_size=1048576m");
     has("keys_zone=chunks:67m");
     has("proxy_cache_lock_age 7s;");
@@ -105,11 +102,9 @@ START_TEST(what_cannot_be_is_refused)
     refused(0, (struct xd_mesh_nginx){.ca_file = "/a\\b"}, "cannot name");
     refused(0, (struct xd_mesh_nginx){.ca_file = "/a$b"}, "cannot name");
     refused(0, (struct xd_mesh_nginx){.ca_file = "/a\nb"}, "cannot name");
-    write_first(
-        HEAD ORIGIN NODES,
-        &(struct xd_mesh_nginx){.struct_size = sizeof(struct xd_mesh_nginx),
-                                .cache_bytes = UINT64_C(64) << 20,
-                                .fill_s = XD_MESH_FILL_MOST_S});
+    write_first(HEAD ORIGIN NODES,
+                &(struct xd_mesh_nginx){.cache_bytes = UINT64_C(64) << 20,
+                                        .fill_s = XD_MESH_FILL_MOST_S});
 }
 END_TEST
 

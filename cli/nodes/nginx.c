@@ -6,11 +6,11 @@
  * Only three parts of a client's request reach an origin: the raw request URI,
  * Range and Xd-Match.  A map checks each of them first.
  */
+#include "nodes/nginx.h"
+
 #include <string.h>
-#include <xdownload/mesh.h>
 
 #include "base/alloc.h"
-#include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "mesh/mesh.h"
@@ -623,7 +623,7 @@ int xd_mesh_nginx_text(const struct xd_mesh *m, size_t node,
                        struct xd_error *err)
 {
     struct writer w = {.m = m};
-    int rc = 0;
+    int rc;
 
     *out = NULL;
     if (node >= m->n_nodes)
@@ -631,9 +631,8 @@ int xd_mesh_nginx_text(const struct xd_mesh *m, size_t node,
                        node);
     w.self = &m->nodes[node];
     if (asked != NULL)
-        rc = xd_copy_in(&w.asked, sizeof w.asked, asked, "xd_mesh_nginx", err);
-    if (rc == 0)
-        rc = check(&w, err);
+        w.asked = *asked;
+    rc = check(&w, err);
     if (rc < 0)
         return rc;
     put_head(&w);

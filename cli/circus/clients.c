@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <xdownload/circus.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "circus/circus.h"
 
 #define POOL_MOST 4096
 

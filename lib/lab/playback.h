@@ -7,7 +7,7 @@
  * which the player does not influence the order of the requests.  For a real
  * player, use stream.h.
  *
- *     #include <xdownload/xdownload.h>
+ *     #include "lab/playback.h"
  *
  *     int stall(double *out_s, const struct xd_fetch_record *records, size_t n,
  *               uint64_t size, struct xd_error *err)
@@ -17,12 +17,10 @@
  *                                  err);
  *     }
  */
-#ifndef XDOWNLOAD_PLAYBACK_H
-#define XDOWNLOAD_PLAYBACK_H
+#ifndef XD_LAB_PLAYBACK_H
+#define XD_LAB_PLAYBACK_H
 
 #include <xdownload/download.h>
-
-XD_BEGIN_DECLS
 
 /*
  * Computes the total time in seconds for which a player would have stalled, and
@@ -34,8 +32,7 @@ XD_BEGIN_DECLS
  * download, and the player starts after 5 s.
  *
  * `records` come from xd_download_next_record() or xd_simulation_record(), in
- * any order.  They must cover a whole file of `size` bytes.  Set struct_size
- * only in the first record; it applies to the whole array.
+ * any order.  They must cover a whole file of `size` bytes.
  *
  * - The bytes of a request are assumed to arrive at a constant rate, from its
  *   first byte to its end.
@@ -46,11 +43,10 @@ XD_BEGIN_DECLS
  * Errors:  INVAL (a size, rate or time is out of range, or the records do not
  *          cover the whole file), NOMEM.
  */
-XD_API XD_MUST_CHECK int xd_playback_delay(
-    double *out_s, const struct xd_fetch_record *records, size_t n_records,
-    uint64_t size, uint64_t block_bytes, double bytes_per_s, double prebuffer_s,
-    struct xd_error *err);
-
-XD_END_DECLS
+XD_MUST_CHECK int xd_playback_delay(double *out_s,
+                                    const struct xd_fetch_record *records,
+                                    size_t n_records, uint64_t size,
+                                    uint64_t block_bytes, double bytes_per_s,
+                                    double prebuffer_s, struct xd_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/circus.h>
+#include "circus/circus.h"
 
 #include "suite.h"
 
@@ -14,7 +14,6 @@ static uint64_t now;
 
 static void begin_with(uint64_t size, struct xd_circus_rules rules)
 {
-    rules.struct_size = sizeof rules;
     ck_assert_int_eq(xd_circus_new(&circus, size, &rules, NULL), 0);
     now = SECOND;
 }
@@ -48,7 +47,7 @@ static void send_to(struct xd_circus_client *c, uint64_t begin, uint64_t end)
 
 static struct xd_circus_state state(void)
 {
-    struct xd_circus_state s = {.struct_size = sizeof s};
+    struct xd_circus_state s;
 
     xd_circus_get(circus, now, &s);
     return s;
@@ -81,7 +80,7 @@ static uint64_t next_length(struct xd_circus_client *c)
 
 START_TEST(what_makes_no_sense_is_refused)
 {
-    struct xd_circus_rules rules = {.struct_size = sizeof rules};
+    struct xd_circus_rules rules = {0};
     struct xd_circus *c;
 
     ck_assert_int_eq(xd_circus_new(&c, 0, NULL, NULL), XD_E_INVAL);
@@ -717,7 +716,7 @@ static struct xd_circus *other;
 
 static void begin_pool(unsigned most)
 {
-    struct xd_circus_rules rules = {.struct_size = sizeof rules};
+    struct xd_circus_rules rules = {0};
 
     teardown();
     ck_assert_int_eq(xd_circus_pool_new(&pool, most, NULL), 0);
@@ -747,7 +746,7 @@ static void come_and_go(struct xd_circus *c, uint64_t id, uint64_t bytes)
 
 static unsigned n_known(struct xd_circus *c)
 {
-    struct xd_circus_state s = {.struct_size = sizeof s};
+    struct xd_circus_state s;
 
     xd_circus_get(c, now, &s);
     return s.n_clients;

@@ -11,10 +11,9 @@
  * Between two edges, the same parts have all bytes.  Each part delivers its
  * bytes in order, so the last byte before each edge arrives last.
  */
-#include <xdownload/playback.h>
+#include "lab/playback.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -149,18 +148,15 @@ static int play(const struct player *player, const struct part *parts,
 static size_t fill(struct part *parts, const struct xd_fetch_record *records,
                    size_t n_records)
 {
-    const char *bytes = (const char *)records;
-    const size_t size = n_records > 0 ? records->struct_size : 0;
     size_t n = 0;
 
     for (size_t i = 0; i < n_records; i++) {
-        struct xd_fetch_record r = {.received = 0};
+        const struct xd_fetch_record *r = &records[i];
 
-        memcpy(&r, bytes + i * size, size < sizeof r ? size : sizeof r);
-        if (r.received == 0 || r.first_byte_s < 0)
+        if (r->received == 0 || r->first_byte_s < 0)
             continue;
         parts[n++] = (struct part){
-            {r.begin, r.begin + r.received}, r.first_byte_s, r.end_s};
+            {r->begin, r->begin + r->received}, r->first_byte_s, r->end_s};
     }
     qsort(parts, n, sizeof *parts, by_begin);
     return n;

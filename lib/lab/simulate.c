@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/simulate.h>
+#include "lab/simulate.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/copy_out.h"
 #include "base/error.h"
 #include "engine/decide.h"
 #include "engine/options.h"
@@ -58,7 +57,8 @@ static void on_record(void *user, const struct xd_sim_record *r)
     }
     s->records = records;
     records[s->n_records++] =
-        (struct xd_fetch_record){.depot = r->depot,
+        (struct xd_fetch_record){.struct_size = sizeof *records,
+                                 .depot = r->depot,
                                  .begin = r->range.begin,
                                  .end = r->range.end,
                                  .received = r->received,
@@ -159,19 +159,14 @@ static int check(const struct xd_simulate_what *what,
     return rc < 0 ? rc : xd_options_check(o, err);
 }
 
-int xd_simulate(struct xd_simulation **out,
-                const struct xd_simulate_what *callers,
+int xd_simulate(struct xd_simulation **out, const struct xd_simulate_what *what,
                 const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_simulate_what known = {0}, *what = &known;
     struct xd_options defaults;
     struct xd_simulation *s;
     int rc;
 
     *out = NULL;
-    rc = xd_copy_in(&known, sizeof known, callers, "xd_simulate_what", err);
-    if (rc < 0)
-        return rc;
     if (!o) {
         xd_options_init(&defaults);
         o = &defaults;
@@ -194,34 +189,34 @@ int xd_simulate(struct xd_simulation **out,
 void xd_simulation_get(const struct xd_simulation *s, struct xd_simulated *out)
 {
     const struct xd_sim_result *r = &s->result;
-    struct xd_simulated all = {.is_complete = r->is_complete,
-                               .seconds = xd_seconds(r->took),
-                               .limit_s = s->limit,
-                               .bytes_received = r->wire,
-                               .first_byte_s = moment(r->first_byte),
-                               .n_stalls = r->n_stalls,
-                               .stall_s = xd_seconds(r->stalled),
-                               .stall_longest_s = xd_seconds(r->longest_stall),
-                               .stall_least_s = s->least_stall,
-                               .n_depots = r->n_depots};
+
+    *out =
+        (struct xd_simulated){.is_complete = r->is_complete,
+                              .seconds = xd_seconds(r->took),
+                              .limit_s = s->limit,
+                              .bytes_received = r->wire,
+                              .first_byte_s = moment(r->first_byte),
+                              .n_stalls = r->n_stalls,
+                              .stall_s = xd_seconds(r->stalled),
+                              .stall_longest_s = xd_seconds(r->longest_stall),
+                              .stall_least_s = s->least_stall,
+                              .n_depots = r->n_depots};
 
     for (size_t i = 0; i < r->n_depots; i++)
-        all.requests += r->depots[i].requests;
+        out->requests += r->depots[i].requests;
     if (r->broken != XD_RULE_NONE)
-        all.broken_rule = xd_rule_text(r->broken);
-    xd_copy_out(out, &all, sizeof all);
+        out->broken_rule = xd_rule_text(r->broken);
 }
 
 int xd_simulation_depot(const struct xd_simulation *s, size_t i,
                         struct xd_simulated_depot *out)
 {
     const struct xd_sim_depot *d;
-    struct xd_simulated_depot all;
 
     if (i >= s->result.n_depots)
         return XD_E_INVAL;
     d = &s->result.depots[i];
-    all = (struct xd_simulated_depot){
+    *out = (struct xd_simulated_depot){
         .name = xd_scenario_depot(&s->scenario, i)->name,
         .bytes = d->bytes,
         .bytes_redundant = d->redundant,
@@ -229,7 +224,6 @@ int xd_simulation_depot(const struct xd_simulation *s, size_t i,
         .requests = d->requests,
         .failures = d->failures,
         .connections = d->connections};
-    xd_copy_out(out, &all, sizeof all);
     return 0;
 }
 
@@ -238,7 +232,7 @@ int xd_simulation_record(const struct xd_simulation *s, size_t i,
 {
     if (i >= s->n_records)
         return XD_E_INVAL;
-    xd_copy_out(out, &s->records[i], sizeof s->records[i]);
+    *out = s->records[i];
     return 0;
 }
 
