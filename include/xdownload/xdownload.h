@@ -24,15 +24,11 @@
  *       xd_checksums_*      SHA256SUMS and similar files      <checksums.h>
  *       xd_manifest_sign()  OpenPGP and minisign signatures   <signature.h>
  *       xd_check_*          verify and repair a local file    <check.h>
- *     Publication
- *       xd_upload_*         put copies of a file on servers   <upload.h>
- *       xd_replicas_*       remove or renew these copies      <upkeep.h>
- *       xd_manifest_make()  a manifest of existing copies     <make.h>
- *       xd_audit_*          test every copy of a file         <audit.h>
- *       xd_probe_*          when copies on IBP depots expire  <probe.h>
  *     Basics
  *       struct xd_error     error codes and messages          <error.h>
  *       xd_version()        version of the library            <version.h>
+ *
+ * To publish files, include <xdpublish/xdpublish.h>.
  *
  * Exit and fork:
  * - exit(), or a return from main(), cancels every download, upload and call
@@ -52,7 +48,6 @@
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
-#include <xdownload/audit.h>
 #include <xdownload/cancel.h>
 #include <xdownload/check.h>
 #include <xdownload/checksums.h>
@@ -60,14 +55,10 @@
 #include <xdownload/error.h>
 #include <xdownload/inspect.h>
 #include <xdownload/list.h>
-#include <xdownload/make.h>
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
-#include <xdownload/probe.h>
 #include <xdownload/signature.h>
 #include <xdownload/stream.h>
-#include <xdownload/upload.h>
-#include <xdownload/upkeep.h>
 #include <xdownload/version.h>
 
 #endif

@@ -11,7 +11,8 @@ use strict;
 use warnings;
 
 my ($path, $page) = @ARGV;
-my ($name) = $path =~ m{(\w+)\.h$} or die "$path is no header\n";
+my ($folder, $name) = $path =~ m{(?:(\w+)/)?(\w+)\.h$}
+    or die "$path is no header\n";
 open my $in, '<:encoding(UTF-8)', $path or die "$path: $!\n";
 open my $out, '>:encoding(UTF-8)', $page or die "$page: $!\n";
 my $text = do { local $/; <$in> };
@@ -103,7 +104,7 @@ for my $chunk (split /\n\s*\n(?=\S)/, $text) { # not within a struct
 
 my $list = join ', ', "xd_$name", grep { $_ ne "xd_$name" } @functions;
 print {$out} "=encoding utf8\n\n=head1 NAME\n\n$list - functions of libxdownload\n\n",
-    "=head1 SYNOPSIS\n\n    #include <xdownload/$name.h>\n\n",
+    "=head1 SYNOPSIS\n\n    #include <$folder/$name.h>\n\n",
     defined $about ? '=head1 DESCRIPTION' . "\n\n" . prose($about) : '',
     "=head1 FUNCTIONS AND TYPES\n\n$sections",
     "=head1 SEE ALSO\n\nlibxdownload(3)\n\n=cut\n";

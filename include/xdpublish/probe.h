@@ -7,7 +7,7 @@
  *
  *     #include <inttypes.h>
  *     #include <stdio.h>
- *     #include <xdownload/xdownload.h>
+ *     #include <xdpublish/xdpublish.h>
  *
  *     int print_lifetime(struct xd_manifest *m, struct xd_error *err)
  *     {
@@ -28,8 +28,8 @@
  * Threads: a probe does not change after xd_probe_new(), so any number of
  *          threads may read it.
  */
-#ifndef XDOWNLOAD_PROBE_H
-#define XDOWNLOAD_PROBE_H
+#ifndef XDPUBLISH_PROBE_H
+#define XDPUBLISH_PROBE_H
 
 #include <stdint.h>
 #include <xdownload/manifest.h>

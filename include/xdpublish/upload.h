@@ -4,7 +4,7 @@
  * copies.
  *
  *     #include <stdio.h>
- *     #include <xdownload/xdownload.h>
+ *     #include <xdpublish/xdpublish.h>
  *
  *     int publish(const char *path, struct xd_error *err)
  *     {
@@ -60,8 +60,8 @@
  * Threads: any thread may call all functions here at any time, as long as the
  *          upload exists.
  */
-#ifndef XDOWNLOAD_UPLOAD_H
-#define XDOWNLOAD_UPLOAD_H
+#ifndef XDPUBLISH_UPLOAD_H
+#define XDPUBLISH_UPLOAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/probe.h>
+#include <xdpublish/probe.h>
 
 #include <stdio.h>
 #include <string.h>

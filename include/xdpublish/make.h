@@ -3,7 +3,7 @@
  * Make a manifest, with hashes, for copies of a file that are already on
  * servers.
  *
- *     #include <xdownload/xdownload.h>
+ *     #include <xdpublish/xdpublish.h>
  *
  *     int make(struct xd_manifest **out, struct xd_error *err)
  *     {
@@ -17,8 +17,8 @@
  *
  * xd_manifest_write() and xd_manifest_save() then write it to a file.
  */
-#ifndef XDOWNLOAD_MAKE_H
-#define XDOWNLOAD_MAKE_H
+#ifndef XDPUBLISH_MAKE_H
+#define XDPUBLISH_MAKE_H
 
 #include <stdbool.h>
 #include <stddef.h>

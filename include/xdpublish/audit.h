@@ -4,7 +4,7 @@
  * its bytes are right.
  *
  *     #include <stdio.h>
- *     #include <xdownload/xdownload.h>
+ *     #include <xdpublish/xdpublish.h>
  *
  *     int audit(struct xd_manifest *m, struct xd_error *err)
  *     {
@@ -32,8 +32,8 @@
  * Threads:   an audit does not change after xd_audit_new(), so any number of
  *            threads may read it.
  */
-#ifndef XDOWNLOAD_AUDIT_H
-#define XDOWNLOAD_AUDIT_H
+#ifndef XDPUBLISH_AUDIT_H
+#define XDPUBLISH_AUDIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
  * Asks the depots of a file for the state of its replicas, by a batch of
  * requests without bodies.
  */
-#include <xdownload/probe.h>
+#include <xdpublish/probe.h>
 
 #include "base/alloc.h"
 #include "base/copy_out.h"

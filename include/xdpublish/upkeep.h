@@ -3,7 +3,7 @@
  * Remove copies that an upload has made, or extend their lifetime.
  *
  *     #include <stdio.h>
- *     #include <xdownload/xdownload.h>
+ *     #include <xdpublish/xdpublish.h>
  *
  *     int keep_for_a_week(const char *manifest, struct xd_error *err)
  *     {
@@ -37,8 +37,8 @@
  *          xd_replicas_drop() or xd_replicas_renew() can work on a manifest at
  *          a time; a second call fails with IO.
  */
-#ifndef XDOWNLOAD_UPKEEP_H
-#define XDOWNLOAD_UPKEEP_H
+#ifndef XDPUBLISH_UPKEEP_H
+#define XDPUBLISH_UPKEEP_H
 
 #include <stdbool.h>
 #include <stddef.h>
