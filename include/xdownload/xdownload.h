@@ -15,14 +15,14 @@
  *       xd_source_*         a file that is read while it
  *       xd_reader_*         arrives, for media players        <stream.h>
  *       xd_options_*        settings of a download            <options.h>
- *       xd_cancel_*         stop calls that wait              <cancel.h>
+ *       xd_cancel_*         stop calls that wait              <options.h>
  *     What to download
  *       xd_manifest_*       parse, read and write manifests   <manifest.h>
- *       xd_inspect()        find out what URLs lead to        <inspect.h>
- *       xd_list_*           lists of different files          <list.h>
+ *       xd_inspect()        find out what URLs lead to        <manifest.h>
+ *       xd_list_*           lists of different files          <manifest.h>
  *     Verification
- *       xd_checksums_*      SHA256SUMS and similar files      <checksums.h>
- *       xd_manifest_sign()  OpenPGP and minisign signatures   <signature.h>
+ *       xd_checksums_*      SHA256SUMS and similar files      <check.h>
+ *       xd_manifest_sign()  OpenPGP and minisign signatures   <check.h>
  *       xd_check_*          verify and repair a local file    <check.h>
  *     Basics
  *       struct xd_error     error codes and messages          <error.h>
@@ -48,16 +48,11 @@
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
-#include <xdownload/cancel.h>
+#include <xdownload/options.h>
 #include <xdownload/check.h>
-#include <xdownload/checksums.h>
 #include <xdownload/download.h>
 #include <xdownload/error.h>
-#include <xdownload/inspect.h>
-#include <xdownload/list.h>
 #include <xdownload/manifest.h>
-#include <xdownload/options.h>
-#include <xdownload/signature.h>
 #include <xdownload/stream.h>
 #include <xdownload/version.h>
 

@@ -88,6 +88,24 @@ XD_API XD_MUST_CHECK int xd_manifest_make(struct xd_manifest **out,
                                           const struct xd_options *o,
                                           struct xd_error *err);
 
+/*
+ * Writes `text` to the file `path`.  At any moment, even after a power failure,
+ * the file has either its old content or the complete new content.
+ *
+ * - If `replaces` is false, an existing file is left alone and the call fails.
+ * - The new file gets the mode and owner of the file that it replaces.  If it
+ *   replaces no file, it gets the default mode (umask).  Make sure that other
+ *   users cannot read secrets in it.
+ * - If `path` is a symbolic link, the link itself is replaced.
+ *
+ * Blocks: until the file is on disk.
+ * Errors: IO (the file exists, is not a regular file, or cannot be written),
+ *         NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_save(const char *path, const char *text,
+                                          size_t len, bool replaces,
+                                          struct xd_error *err);
+
 XD_END_DECLS
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The manual page of a public header, in POD, out of the contracts in it:
 #
-#     perl header.pl include/xdownload/cancel.h xd_cancel.pod
+#     perl header.pl include/xdownload/options.h xd_options.pod
 #
 # The comment before a declaration becomes its section.  "Ownership:",
 # "Threads:", "Blocks:", "Returns:", "Errors:" and "May call:" begin paragraphs.
@@ -95,7 +95,7 @@ for my $chunk (split /\n\s*\n(?=\S)/, $text) { # not within a struct
     $chunk =~ s{^\s+|\s+$}{}g;
     next if $chunk eq '';
     my $comment = $chunk =~ s{^($COMMENT)\s*}{} ? $1 : '';
-    next if $chunk =~ m{^struct \w+;$} && $comment eq '';
+    next if $chunk =~ m{^(?:struct \w+;\n?)+$} && $comment eq '';
     my @names = names($chunk);
     $sections .= '=head2 ' . join(', ', @names) . "\n\n" if @names;
     $sections .= verbatim($chunk) if $chunk ne '';

@@ -56,11 +56,11 @@ def test_a_header_that_needs_another_would_be_found_out(tmp_path):
     assert done.returncode != 0
 
 
-def example_of(text):
-    """Returns the program in the first comment of a header, or ""."""
+def examples_of(text):
+    """Returns the programs in the first comment of a header."""
     about = re.sub(r"(?m)^ \* ?", "", text.partition("*/")[2].partition("*/")[0])
-    found = re.search(r"(?m)^    #include.*\n(?:(?: {4}.*)?\n)+", about)
-    return re.sub(r"(?m)^ {4}", "", found[0]) if found else ""
+    return [re.sub(r"(?m)^ {4}", "", found) for found in re.findall(
+        r"(?m)^    #include.*\n(?:(?: {4}.*)?\n)+", about)]
 
 
 # Those that only include others, or have nothing to call.
@@ -69,13 +69,14 @@ WITHOUT_EXAMPLE = {"xdownload/version.h", "xdownload/xdownload.h",
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_the_example_of_a_header_compiles(tmp_path, header):
-    program = example_of((INCLUDE / header).read_text())
-    assert bool(program) == (header not in WITHOUT_EXAMPLE)
-    for compiler in compilers(os.environ.get("XD_CC"), "gcc", "clang"):
-        done = compile_text(tmp_path, compiler, ".c", ["-std=c99"], program +
-                            "extern int x;\n")
-        assert done.returncode == 0, done.stderr
+def test_the_examples_of_a_header_compile(tmp_path, header):
+    programs = examples_of((INCLUDE / header).read_text())
+    assert bool(programs) == (header not in WITHOUT_EXAMPLE)
+    for program in programs:
+        for compiler in compilers(os.environ.get("XD_CC"), "gcc", "clang"):
+            done = compile_text(tmp_path, compiler, ".c", ["-std=c99"],
+                                program + "extern int x;\n")
+            assert done.returncode == 0, done.stderr
 
 
 def exported():

@@ -92,7 +92,8 @@ def test_a_folder_that_looks_sideways_would_be_found(tmp_path):
 
 
 # What the command has of the library beside the public headers.
-COMMAND_KNOWS = ["lab/simulate.h", "lab/playback.h", "mesh/node_list.h"]
+COMMAND_KNOWS = ["lab/checksum.h", "lab/playback.h", "lab/simulate.h",
+                 "mesh/node_list.h"]
 # Layers of the command, which are checked as those of the library are.
 COMMAND_LAYERS = ["circus", "nodes"]
 

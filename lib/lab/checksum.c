@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/checksums.h>
+#include "lab/checksum.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a manifest to a file. */
-#include <xdownload/manifest.h>
+#include <xdpublish/make.h>
 
 #include "os/small_file.h"
 
