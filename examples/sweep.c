@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which algorithm is fastest, and with how many requests per depot?  Downloads
- * a file with each combination, or simulates that with --virtual, and prints a
- * line of JSON for each run:
+ * a file with each combination, and prints a line of JSON for each run:
  *
  *     sweep MANIFEST > runs.jsonl
- *     sweep --virtual SCENARIO > runs.jsonl
  *
  * `xdownload bench` does the same with more choices.  A notebook would make the
  * same calls.  Downloaded files are deleted.
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <xdownload/xdownload.h>
 
 #define SCRATCH "sweep.tmp"
-#define SIZE (UINT64_C(8) << 20) /* size of the simulated file */
 
 /* The results of a run. */
 struct outcome {
@@ -51,33 +46,8 @@ static int fetch(struct outcome *out, const char *path,
     return rc;
 }
 
-static int simulate(struct outcome *out, const char *path,
-                    const struct xd_options *o, struct xd_error *err)
-{
-    static char text[1 << 16];
-    struct xd_simulate_what what = {
-        .struct_size = sizeof what, .scenario = text, .size = SIZE, .seed = 1};
-    struct xd_simulated result = {.struct_size = sizeof result};
-    struct xd_simulation *simulation;
-    FILE *f = fopen(path, "r");
-
-    if (f == NULL) {
-        perror(path);
-        exit(1);
-    }
-    text[fread(text, 1, sizeof text - 1, f)] = '\0';
-    fclose(f);
-    int rc = xd_simulate(&simulation, &what, o, err);
-    if (rc < 0)
-        return rc;
-    xd_simulation_get(simulation, &result);
-    *out = (struct outcome){result.seconds, result.bytes_received};
-    xd_simulation_free(simulation);
-    return 0;
-}
-
 /* Makes one run.  All other options are as in `usual`. */
-static int run(const char *path, int is_virtual, const struct xd_options *usual,
+static int run(const char *path, const struct xd_options *usual,
                const char *algorithm, const char *threads, struct xd_error *err)
 {
     struct xd_options *options;
@@ -90,8 +60,7 @@ static int run(const char *path, int is_virtual, const struct xd_options *usual,
     if (rc == 0)
         rc = xd_options_set(options, "threads-per-depot", threads, err);
     if (rc == 0)
-        rc = is_virtual ? simulate(&out, path, options, err)
-                        : fetch(&out, path, options, err);
+        rc = fetch(&out, path, options, err);
     if (rc == 0)
         printf("{\"algorithm\": \"%s\", \"threads\": %s, \"seconds\": %.6f, "
                "\"bytes_received\": %" PRIu64 "}\n",
@@ -105,12 +74,11 @@ int main(int argc, char **argv)
     static const char *const algorithms[] = {"basic", "aggressive", "progress",
                                              "adaptive"};
     static const char *const threads[] = {"1", "2"};
-    const int is_virtual = argc == 3 && strcmp(argv[1], "--virtual") == 0;
     struct xd_options *usual;
     struct xd_error err;
 
-    if (argc != 2 + is_virtual) {
-        fprintf(stderr, "usage: sweep MANIFEST | sweep --virtual SCENARIO\n");
+    if (argc != 2) {
+        fprintf(stderr, "usage: sweep MANIFEST\n");
         return 2;
     }
     int rc = xd_options_new(&usual, &err);
@@ -118,8 +86,7 @@ int main(int argc, char **argv)
         /* no run learns from another */
         rc = xd_options_set(usual, "depot-cache", "", &err);
     for (size_t i = 0; rc == 0 && i < 8; i++)
-        rc = run(argv[argc - 1], is_virtual, usual, algorithms[i / 2],
-                 threads[i % 2], &err);
+        rc = run(argv[1], usual, algorithms[i / 2], threads[i % 2], &err);
     if (rc < 0)
         fprintf(stderr, "sweep: %s\n", err.msg);
     xd_options_free(usual);

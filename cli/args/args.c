@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "args/check.h"
 #include "args/commands.h"

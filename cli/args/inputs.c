@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include <xdownload/signature.h>
+#include <xdownload/check.h>
 
 #include "args/choose.h"
 #include "args/waiting.h"

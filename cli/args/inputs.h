@@ -6,8 +6,8 @@
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
 
-#include <xdownload/checksums.h>
-#include <xdownload/inspect.h>
+#include <xdownload/check.h>
+#include <xdownload/manifest.h>
 
 #include "args/args.h"
 

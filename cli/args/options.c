@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include <xdownload/make.h>
+#include <xdpublish/make.h>
 
 #include "common/http_words.h"
 

@@ -9,8 +9,9 @@
 
 #include <sys/utsname.h>
 
-#include <xdownload/playback.h>
 #include <xdownload/version.h>
+
+#include "lab/playback.h"
 
 void measures_init(struct measures *m)
 {

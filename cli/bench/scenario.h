@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the text of a scenario (xdownload/simulate.h) by its name.
+ * Finds the text of a scenario (lab/simulate.h) by its name.
  */
 #ifndef CLI_SCENARIO_H
 #define CLI_SCENARIO_H

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <xdownload/download.h>
-#include <xdownload/inspect.h>
+#include <xdownload/manifest.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"

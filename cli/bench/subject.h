@@ -6,12 +6,12 @@
 #ifndef CLI_SUBJECT_H
 #define CLI_SUBJECT_H
 
-#include <xdownload/checksums.h>
 #include <xdownload/manifest.h>
 
 #include "args/args.h"
 #include "bench/row.h"
 #include "bench/subset.h"
+#include "lab/checksum.h"
 
 struct subject {
     char *name;     /* as given by the user, without passwords */

@@ -7,8 +7,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <xdownload/simulate.h>
-
 #include "bench/measures.h"
 #include "bench/meter.h"
 #include "bench/scenario.h"
@@ -16,6 +14,7 @@
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"
+#include "lab/simulate.h"
 #include "trace/trace.h"
 
 /* The congestion control of simulated depots. */
@@ -47,7 +46,7 @@ static void note_whole(struct row *row, const struct subject *s,
 
 static void note_depots(struct row *row, const struct xd_simulation *sim)
 {
-    struct xd_simulated_depot d = {.struct_size = sizeof d};
+    struct xd_simulated_depot d;
     struct measures m;
 
     measures_init(&m);
@@ -59,7 +58,7 @@ static void note_depots(struct row *row, const struct xd_simulation *sim)
 static void note(struct row *row, const struct args *a, const struct subject *s,
                  const struct run *r, const struct xd_simulation *sim)
 {
-    struct xd_simulated all = {.struct_size = sizeof all};
+    struct xd_simulated all;
     struct xd_fetch_record record = {.struct_size = sizeof record};
     struct records records = {NULL, 0, false};
 
@@ -85,8 +84,7 @@ static void note(struct row *row, const struct args *a, const struct subject *s,
 static int simulate(const struct args *a, const struct subject *s,
                     const struct run *r, struct row *row, struct xd_error *err)
 {
-    struct xd_simulate_what what = {.struct_size = sizeof what,
-                                    .size = s->size,
+    struct xd_simulate_what what = {.size = s->size,
                                     .seed = settings_seed(a, r),
                                     .unchecked = true,
                                     .play_bytes_per_s = r->reader_rate,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xdownload/audit.h>
-#include <xdownload/upload.h>
+#include <xdpublish/audit.h>
+#include <xdpublish/upload.h>
 
 #include "args/choose.h"
 #include "args/inputs.h"

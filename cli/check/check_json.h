@@ -3,7 +3,7 @@
 #ifndef CLI_CHECK_JSON_H
 #define CLI_CHECK_JSON_H
 
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 struct json;
 

@@ -3,7 +3,7 @@
 #ifndef CLI_CHECK_TABLE_H
 #define CLI_CHECK_TABLE_H
 
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include "args/args.h"
 

@@ -7,7 +7,6 @@
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
-#include <xdownload/list.h>
 #include <xdownload/manifest.h>
 
 /* Prints "xdownload: " and a sentence. */

@@ -33,8 +33,7 @@ static struct standing look_locked(struct depot_file *file)
                          .size = file->io.size,
                          .disk_bytes = file->io.bytes,
                          .sent = file->sent,
-                         .has_region = file->circus != NULL,
-                         .state = {.struct_size = sizeof s.state}};
+                         .has_region = file->circus != NULL};
 
     if (s.has_region)
         xd_circus_get(file->circus, files_now(), &s.state);

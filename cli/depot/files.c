@@ -220,12 +220,11 @@ const char *files_modified(const struct depot_file *file)
                : NULL;
 }
 
-/* Creates the circus of a file (circus.h), unless the whole file
+/* Creates the circus of a file (circus/circus.h), unless the whole file
  * fits into the active region. */
 static bool begin_circus(const struct depot_files *f, struct depot_file *file)
 {
-    const struct xd_circus_rules rules = {.struct_size = sizeof rules,
-                                          .active_bytes = f->active,
+    const struct xd_circus_rules rules = {.active_bytes = f->active,
                                           .pool = f->pool};
 
     return file->io.size <= f->active ||

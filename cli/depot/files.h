@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include <xdownload/circus.h>
-
+#include "circus/circus.h"
 #include "depot/disk.h"
 #include "depot/disk_queue.h"
 

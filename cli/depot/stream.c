@@ -63,7 +63,7 @@ static bool goes_on(const struct stream *s)
  * helps the clients that follow. */
 static void read_ahead_locked(struct stream *s, uint64_t chunk)
 {
-    struct xd_circus_state state = {.struct_size = sizeof state};
+    struct xd_circus_state state;
 
     if (s->of.client == NULL || !goes_on(s))
         return;

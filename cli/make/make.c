@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <xdownload/make.h>
+#include <xdpublish/make.h>
 
 #include "args/interruptible.h"
 #include "common/status.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <xdownload/manifest.h>
+#include <xdpublish/make.h>
 
 #include "common/status.h"
 #include "common/words.h"

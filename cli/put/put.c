@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xdownload/upload.h>
+#include <xdpublish/upload.h>
 
 #include "args/target.h"
 #include "common/advice.h"

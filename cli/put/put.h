@@ -4,7 +4,7 @@
 #ifndef CLI_PUT_H
 #define CLI_PUT_H
 
-#include <xdownload/upload.h>
+#include <xdpublish/upload.h>
 
 #include "args/args.h"
 

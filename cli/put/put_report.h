@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include <xdownload/upload.h>
+#include <xdpublish/upload.h>
 
 #include "common/json.h"
 #include "common/snapshot.h"

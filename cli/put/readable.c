@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <xdownload/inspect.h>
+#include <xdownload/manifest.h>
 
 #include "common/text.h"
 

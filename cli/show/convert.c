@@ -73,10 +73,9 @@ int convert(const struct args *a, const struct xd_manifest *m, size_t file)
     const bool to_stdout = a->output == NULL || args_to_stdout(a);
     const bool has_secrets =
         strcmp(a->format, "exnode") == 0 && xd_manifest_has_secrets(m, file);
-    const int rc =
-        to_stdout
-            ? xd_manifest_write(&text, m, file, a->format, &len, &err)
-            : xd_manifest_write_secrets(&text, m, file, a->format, &len, &err);
+    const int rc = xd_manifest_write(
+        &text, m, file,
+        has_secrets && !to_stdout ? "private-exnode" : a->format, &len, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return status_of(rc);

@@ -7,7 +7,7 @@
 #ifndef CLI_MAPPINGS_H
 #define CLI_MAPPINGS_H
 
-#include <xdownload/probe.h>
+#include <xdpublish/probe.h>
 
 /* Prints the mappings to standard output, in a format like that of lors_ls. */
 void mappings_put(const struct xd_manifest *m, size_t file,

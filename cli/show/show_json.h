@@ -6,7 +6,7 @@
 #ifndef CLI_SHOW_JSON_H
 #define CLI_SHOW_JSON_H
 
-#include <xdownload/probe.h>
+#include <xdpublish/probe.h>
 
 /* Prints the files [first, end).  Unknown values are null.  `probes` has the
  * answers of the depots for each file, or is NULL. */

@@ -6,7 +6,7 @@
 #ifndef CLI_STRIPES_H
 #define CLI_STRIPES_H
 
-#include <xdownload/probe.h>
+#include <xdpublish/probe.h>
 
 /* Prints a summary in a few lines. */
 void stripes_put(const struct xd_manifest *m, size_t file);

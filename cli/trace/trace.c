@@ -224,7 +224,7 @@ static const char *host_of(const struct trace_run *r, unsigned depot,
                            struct xd_error *out_error)
 {
     struct xd_depot_stats live = {.struct_size = sizeof live};
-    struct xd_simulated_depot virtual = {.struct_size = sizeof virtual};
+    struct xd_simulated_depot virtual;
 
     out_error->code = XD_OK;
     if (r->simulation != NULL)

@@ -18,8 +18,9 @@
  * moment and the closing bracket are missing.  The format does not require the
  * closing bracket.  URLs appear as in messages, without logins and queries.
  *
- * Traces are a part of the command, not of the library.  They use only public
- * headers, so a program that links the library can record the same events.
+ * Traces are a part of the command, not of the library.  For downloads they use
+ * only public headers, so a program that links the library can record the same
+ * events.
  *
  * Threads: only one thread at a time may record a run.  Any thread may call all
  * other functions.  If a trace or a run is NULL, nothing is recorded.
@@ -27,8 +28,9 @@
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
-#include <xdownload/simulate.h>
 #include <xdownload/stream.h>
+
+#include "lab/simulate.h"
 
 struct trace;
 struct trace_run;

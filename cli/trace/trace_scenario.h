@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes a run of a trace as a scenario (see simulate.h).  A depot gets a line
- * with its rate and round-trip time, and a line for each change of the rate.  A
+ * Writes a run of a trace as a scenario (see lab/simulate.h).  A depot gets a
+ * line with its rate and round-trip time, and a line for each change of the rate.  A
  * trace does not show losses and queues, but the rates include their effect.
  */
 #ifndef CLI_TRACE_SCENARIO_H

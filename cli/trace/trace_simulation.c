@@ -118,7 +118,7 @@ void trace_simulation(struct trace *t, const char *name, const char *algorithm,
                       const struct xd_simulate_what *what)
 {
     struct xd_fetch_record record = {.struct_size = sizeof record};
-    struct xd_simulated s = {.struct_size = sizeof s};
+    struct xd_simulated s;
     struct trace_run *r = trace_run_new(t, name);
     struct simulated_records all;
 

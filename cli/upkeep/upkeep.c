@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "upkeep/upkeep.h"
 
-#include <xdownload/upkeep.h>
+#include <xdpublish/upkeep.h>
 
 #include "args/interruptible.h"
 #include "common/status.h"

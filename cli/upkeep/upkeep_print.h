@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <xdownload/upkeep.h>
+#include <xdpublish/upkeep.h>
 
 /* Prints to standard error how many replicas had each result.  Prints each
  * reason once, with the number of replicas. */

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xdownload/mesh.h>
-
 #include "args/interruptible.h"
 #include "common/json.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/units.h"
 #include "common/words.h"
+#include "mesh/node_list.h"
+#include "nodes/node_check.h"
 
 /* Longest list of nodes in bytes.  1,024 nodes with the longest possible names
  * need less. */
@@ -94,7 +94,7 @@ static void put_titles(int width)
 static void put_node(const struct checking *c, size_t i, int width,
                      const struct xd_mesh_check_sum *sum)
 {
-    struct xd_mesh_checked node = {.struct_size = sizeof node};
+    struct xd_mesh_checked node;
 
     (void)xd_mesh_check_node(c->check, i, &node);
     printf("%-*s", width, node.id);
@@ -174,7 +174,7 @@ static void put_json_test(struct json *j, const struct checking *c, size_t i,
 
 static void put_json_node(struct json *j, const struct checking *c, size_t i)
 {
-    struct xd_mesh_checked node = {.struct_size = sizeof node};
+    struct xd_mesh_checked node;
 
     (void)xd_mesh_check_node(c->check, i, &node);
     json_open_object(j, NULL);
@@ -220,7 +220,7 @@ static int look(void *user, struct xd_error *err)
 
 static int report(const struct checking *c)
 {
-    struct xd_mesh_check_sum sum = {.struct_size = sizeof sum};
+    struct xd_mesh_check_sum sum;
 
     xd_mesh_check_get(c->check, &sum);
     if (c->args->json)

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <xdownload/mesh.h>
-
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
 #include "make/whole_file.h"
+#include "mesh/node_list.h"
+#include "nodes/nginx.h"
 
 #define CHUNK (UINT64_C(256) << 10)
 #define HOPS 2
@@ -269,8 +269,7 @@ static void print_written(const struct writing *w)
 int via_nginx(const struct args *a)
 {
     struct writing w = {.args = a,
-                        .how = {.struct_size = sizeof w.how,
-                                .cache_bytes = a->via.cache,
+                        .how = {.cache_bytes = a->via.cache,
                                 .fill_s = (uint64_t)a->via.fill_s}};
     int status = choose_ca_file(&w);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verify a file on disk against a manifest, and repair it.
+ * Verify files: a file on disk against a manifest, checksums that are not in a
+ * manifest, and signatures.
+ *
+ * xd_check_new() compares a file on disk with a manifest:
  *
  *     #include <inttypes.h>
  *     #include <stdio.h>
@@ -30,9 +33,64 @@
  * If the manifest has no hash, xd_check_compare() compares the file with its
  * depots.
  *
+ * Checksums that are not in a manifest are single values, or in files such as
+ * SHA256SUMS.  Collect them in a set, then apply the set to a manifest.  The
+ * result is a manifest with these hashes.  Downloads of its files use the
+ * hashes to verify, to repair and to resume.
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int with_sums(struct xd_manifest **out, struct xd_manifest *m,
+ *                   const char *sums_path, struct xd_error *err)
+ *     {
+ *         struct xd_checksums *c;
+ *         int rc = xd_checksums_new(&c, err);
+ *
+ *         if (rc < 0)
+ *             return rc;
+ *         rc = xd_checksums_read(c, sums_path, err);
+ *         if (rc == 0)
+ *             rc = xd_checksums_apply(out, c, m, XD_ALL_FILES, err);
+ *         xd_checksums_free(c);
+ *         return rc;
+ *     }
+ *
+ * MD5, SHA-1 and the SHA-2 family are supported.
+ *
+ * A signature by OpenPGP or minisign shows that a file was signed with a key
+ * that you trust.  To demand signatures, set the option keyring (OpenPGP keys,
+ * verified by the program gpgv) or public-key (a minisign key).  Then every
+ * downloaded file must be signed in one of two ways:
+ * - The file itself has a signature, from its Metalink or from
+ *   xd_manifest_sign().
+ * - A signed checksum file, read with xd_checksums_read_signed(), has its
+ *   checksum.
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int signed_by_us(struct xd_manifest **out, struct xd_manifest *m,
+ *                      struct xd_options *o, struct xd_error *err)
+ *     {
+ *         int rc = xd_options_set(o, "keyring", "our-keys.gpg", err);
+ *
+ *         if (rc == 0)
+ *             rc = xd_manifest_sign(out, m, 0, "disk.iso.sig", o, err);
+ *         return rc; // download *out with the options o
+ *     }
+ *
+ * If one of these options is set, the library refuses to create a download of
+ * an unsigned file (error CORRUPT).  If a signature turns out not to be valid,
+ * the download fails with CORRUPT before the file is renamed.  Without these
+ * options the library ignores signatures.
+ *
+ * A file is accepted if at least one signature by one of your keys is valid.
+ * It is refused if a signature by one of your keys is wrong or has expired, or
+ * if the key of the signature has expired or was revoked.  Signatures by other
+ * keys are ignored.
+ *
  * Functions that can fail return 0 or a negative error code (error.h).
  *
- * Threads: only one thread at a time may use a check.
+ * Threads: only one thread at a time may use a check or a set of checksums.
  */
 #ifndef XDOWNLOAD_CHECK_H
 #define XDOWNLOAD_CHECK_H
@@ -42,6 +100,7 @@
 #include <xdownload/manifest.h>
 #include <xdownload/options.h>
 
+struct xd_checksums;
 struct xd_check;
 
 /* The result of a check. */
@@ -149,9 +208,9 @@ XD_API XD_MUST_CHECK int xd_check_ask_time(struct xd_check *c,
 
 /*
  * Verifies the signature of the file with the keys of the options keyring and
- * public-key (see signature.h).  It returns 0 without reading the file if
- * neither option is set, or if a hash of the file is from a signed checksum
- * file.
+ * public-key (described at the beginning of this header).  It returns 0 without
+ * reading the file if neither option is set, or if a hash of the file is from a
+ * signed checksum file.
  * Blocks: while the file is read.
  * Errors:
  * - CORRUPT: the signature is not valid, or the file has no signature.
@@ -249,6 +308,162 @@ XD_API XD_MUST_CHECK int xd_check_complete(struct xd_manifest *m, size_t file,
 
 /* Releases a check; NULL does nothing. */
 XD_API void xd_check_free(struct xd_check *c);
+
+/*
+ * Creates an empty set.
+ * Ownership: the caller releases *out with xd_checksums_free().
+ * Errors:    NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_new(struct xd_checksums **out,
+                                          struct xd_error *err);
+
+/* Releases a set; NULL does nothing. */
+XD_API void xd_checksums_free(struct xd_checksums *c);
+
+/*
+ * Returns true if `text` is a checksum and not the name of a file.  `text` is a
+ * checksum in two cases:
+ * - It begins with an algorithm and '=' or ':', for example "sha-256=3f2a..."
+ *   or "SHA256:3f2a...".  The digits are not checked.
+ * - It consists of hex digits only, as many as an MD5, SHA-1 or SHA-2 hash has.
+ */
+XD_API bool xd_checksum_is_value(const char *text);
+
+/*
+ * Adds one checksum: "TYPE=HEX", "TYPE:HEX" or "HEX".  It has no file name, so
+ * the set can then be applied to one file only.
+ * Errors:
+ * - INVAL: the algorithm is unknown or cannot be computed, or the number of hex
+ *   digits is wrong for it.
+ * - MANIFEST: a different value of the same algorithm was added before.
+ * - NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_add(struct xd_checksums *c,
+                                          const char *value,
+                                          struct xd_error *err);
+
+/*
+ * Adds the checksums in the output of sha256sum, md5sum, BSD's sha256 or
+ * `openssl dgst`:
+ *
+ *     HEX  name        HEX *name       \HEX  na\\me     HEX
+ *     SHA256 (name) = HEX              SHA256(name)= HEX
+ *
+ * - If a line names no algorithm, the number of digits determines it.
+ * - Lines that consist of HEX alone are used only if no line has a file name.
+ * - All other lines are ignored, including the lines of a PGP signature.  The
+ *   signature is not verified: see xd_checksums_read_signed().
+ *
+ * `origin` is the name of the checksum file in error messages.
+ * Errors: MANIFEST (no line is a checksum, or the data is longer than 64 MiB),
+ *         INVAL (`origin` is NULL), NOMEM.  The set is then unchanged.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_parse(struct xd_checksums *c,
+                                            const void *data, size_t len,
+                                            const char *origin,
+                                            struct xd_error *err);
+
+/*
+ * Adds the checksums in the file `path`, as xd_checksums_parse() does; "-" is
+ * standard input.  It reads at most 64 MiB.
+ * Blocks: on disk I/O, or on the writer of a pipe.
+ * Errors: the errors of xd_checksums_parse(); IO.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
+                                           const char *path,
+                                           struct xd_error *err);
+
+/*
+ * Adds the checksums in the file at `url`, as xd_checksums_parse() does.  It
+ * reads at most 64 MiB.  `o` may be NULL for the defaults.
+ * Threads: the transfer runs on a thread that ends before the call returns.
+ * Blocks:  until the file has arrived.  xd_cancel_trigger() or the option
+ *          max-time ends the call early.
+ * Errors:
+ * - the errors of xd_checksums_parse();
+ * - NET: the server cannot be reached, or has refused the request; or `url` is
+ *   not a URL;
+ * - NOREPLICA: the options exclude the host of the URL, its scheme is not
+ *   supported, or it is a file: URL and the option allow-file is not set;
+ * - IO: a file named in the options cannot be read;
+ * - TIMEOUT, CANCELED.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_fetch(struct xd_checksums *c,
+                                            const char *url,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
+
+/* Returns true if the set has a checksum without a file name.  Such a set can
+ * be applied to one file only. */
+XD_API bool xd_checksums_are_of_one(const struct xd_checksums *c);
+
+/*
+ * Adds the checksums of a set to file number `file` of `m`, or to all files if
+ * `file` is XD_ALL_FILES.  The result is a new manifest, which also has the
+ * hashes of `m`.
+ *
+ * - A checksum belongs to a file if the last component of its name matches.  If
+ *   a checksum file lists the name several times, the entry whose directories
+ *   best match the URL of the file is used.
+ * - Each checksum file or value that was added must cover every file.  An empty
+ *   set adds nothing.
+ * - Checksums must not contradict each other or the manifest.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The new
+ *            manifest holds a reference to `m`, but does not need `c`.
+ * Errors:
+ * - MANIFEST: a checksum is missing, or two contradict each other.
+ * - INVAL: there is no such file, or the set has a checksum without a file name
+ *   and there are several files.
+ * - NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_apply(struct xd_manifest **out,
+                                            const struct xd_checksums *c,
+                                            struct xd_manifest *m, size_t file,
+                                            struct xd_error *err);
+
+/*
+ * Adds a detached signature to a file of a manifest.  The result is a manifest
+ * like `m`, but file number `file` has the signature that is read from
+ * `source`.  `source` is a path, "-" for standard input, or a URL.  The
+ * signature is verified later, when the file is downloaded or checked.  `o`
+ * (NULL: the defaults) is used to fetch a URL.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The new
+ *            manifest holds a reference to `m`.
+ * Blocks:    on disk I/O, or until the signature has arrived.
+ *            xd_cancel_trigger() ends the call early.
+ * Errors:
+ * - INVAL: there is no such file.
+ * - CORRUPT: `source` cannot be read, or is empty or longer than 64 KiB.
+ * - TIMEOUT, CANCELED, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
+                                          struct xd_manifest *m, size_t file,
+                                          const char *source,
+                                          const struct xd_options *o,
+                                          struct xd_error *err);
+
+/*
+ * Reads a signed checksum file, verifies its signature with the keys in `o`,
+ * and adds the checksums to a set.  `o` must not be NULL.
+ *
+ * - `source` is the checksum file: a path, "-" for standard input, or a URL.
+ * - `signature` is a detached signature: a path or a URL.  NULL means that the
+ *   checksum file has an inline OpenPGP signature.  Then only the signed part
+ *   of the file is used.
+ *
+ * Blocks: like xd_checksums_read() and xd_checksums_fetch().
+ * Errors:
+ * - the errors of xd_checksums_read() and xd_checksums_fetch();
+ * - CORRUPT: the signature is missing or not valid;
+ * - IO: gpgv is not installed, or a key cannot be read.
+ */
+XD_API XD_MUST_CHECK int xd_checksums_read_signed(struct xd_checksums *c,
+                                                  const char *source,
+                                                  const char *signature,
+                                                  const struct xd_options *o,
+                                                  struct xd_error *err);
 
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_checked)

@@ -2,7 +2,7 @@
 /*
  * Download one file, or many small files, from all servers that hold copies.
  *
- * The steps are always the same: get a manifest (manifest.h, inspect.h), create
+ * The steps are always the same: get a manifest (manifest.h), create
  * a download of one of its files, start it, and wait for its end.
  *
  *     #include <stdio.h>
@@ -199,9 +199,9 @@ enum xd_fetch_reason {
     XD_FETCH_SAMPLE /* to compare the bytes with another depot's copy */
 };
 
-/* One request: a finished one from xd_download_next_record() or
- * xd_simulation_record(), or one in flight from xd_download_requests().  Times
- * are in seconds since the start of the download unless stated otherwise. */
+/* One request: a finished one from xd_download_next_record(), or one in flight
+ * from xd_download_requests().  Times are in seconds since the start of the
+ * download unless stated otherwise. */
 struct xd_fetch_record {
     size_t struct_size;
     unsigned depot; /* index for xd_download_depot() */
@@ -602,7 +602,7 @@ XD_API size_t xd_download_parts(struct xd_download *d, struct xd_part *out,
                                 size_t n);
 
 /*
- * xd_download_pause() stops all transfers until xd_download_resume().
+ * Stops all transfers if `pauses` is true, and continues them if it is false.
  *
  * - Requests in flight are stopped.  A request that could not be resumed at its
  *   depot is suspended instead.
@@ -610,12 +610,11 @@ XD_API size_t xd_download_parts(struct xd_download *d, struct xd_part *out,
  * - Readers of a source can read the bytes that have arrived, but wait for all
  *   other bytes.
  * - If it is called before xd_download_start(), the download starts paused.
- * - A second call has no effect; one xd_download_resume() ends the pause.
+ * - Pauses are not counted: one call with false ends the pause.
  *
  * Blocks: no.
  */
-XD_API void xd_download_pause(struct xd_download *d);
-XD_API void xd_download_resume(struct xd_download *d);
+XD_API void xd_download_pause(struct xd_download *d, bool pauses);
 
 /*
  * Limits the total rate of all depots to `bytes_per_s` bytes per second from

@@ -25,6 +25,23 @@
  *         return 0;
  *     }
  *
+ * To open a manifest, use xd_manifest_fetch() for URLs, xd_manifest_read() for
+ * a path, and xd_manifest_parse() for a manifest in memory.  xd_manifest_fetch()
+ * also finds out what the URLs lead to, a manifest or copies of a file:
+ *
+ *     #include <xdownload/xdownload.h>
+ *
+ *     int open_url(struct xd_manifest **out, struct xd_error *err)
+ *     {
+ *         const char *mirrors[] = {"https://a.example/disk.iso",
+ *                                  "https://b.example/disk.iso"};
+ *
+ *         return xd_manifest_fetch(out, mirrors, 2, NULL, err);
+ *     }
+ *
+ * xd_inspect() reports each URL separately.  xd_copies_find() and
+ * xd_manifest_follow() look for the copies of the files of a manifest.
+ *
  * A file consists of extents, which may overlap.  Together they cover the file
  * without a gap.  All replicas of an extent hold the same bytes.
  *
@@ -43,10 +60,32 @@
  *
  * Manifests are immutable.  Functions that add something return a new manifest.
  *
+ * A list of different files to download is in the format that aria2 and wget
+ * read with --input-file.  xd_list_read() reads it, and xd_list_manifest()
+ * makes a manifest of its files:
+ *
+ *     # a comment
+ *     https://a.example/d.iso<TAB>https://b.example/d.iso
+ *       out=disk.iso
+ *       dir=images
+ *       checksum=sha-256=HEX
+ *     https://a.example/film.mkv
+ *
+ * Each line without indentation describes one file: it lists the URLs of the
+ * copies, separated by tabs.  The indented lines below it are options of that
+ * file: out, dir and checksum.  Other options are ignored, with a warning.  An
+ * indented line that begins with SCHEME:// also describes a file.
+ *
+ * A URL of the list may also lead to a manifest; use xd_inspect() to find out.
+ * A list of the copies of a single file is a manifest: see xd_manifest_read().
+ *
  * Functions that can fail return 0 or a negative error code (error.h).
  *
- * Ownership: strings that functions return live as long as the manifest.
- * Threads:   any number of threads may use one manifest at the same time.
+ * Ownership: strings that functions return live as long as the manifest, the
+ *            inspection or the list.
+ * Threads:   any thread may call all functions here, and any number of threads
+ *            may use one object at the same time.  Transfers run on a thread
+ *            that ends before the call returns.
  */
 #ifndef XDOWNLOAD_MANIFEST_H
 #define XDOWNLOAD_MANIFEST_H
@@ -55,8 +94,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <xdownload/error.h>
+#include <xdownload/options.h>
 
 struct xd_manifest;
+struct xd_inspection;
+struct xd_list;
 
 /* Size of a file if the size is not known before a depot states it. */
 #define XD_SIZE_UNKNOWN UINT64_MAX
@@ -212,6 +254,45 @@ struct xd_shard {
 /* The lowest priority of a replica: RFC 5854, section 4.2.16. */
 #define XD_PRIORITY_NONE 999999u
 
+/* What was found at one URL. */
+struct xd_inspected {
+    size_t struct_size; /* see version.h */
+    /* NULL if the URL does not lead to a manifest.  The manifest lives as long
+     * as the inspection, or longer if the caller takes a reference. */
+    struct xd_manifest *manifest;
+    uint64_t size; /* size of the object in bytes, or XD_SIZE_UNKNOWN */
+    /* The reason if nothing could be learned about the URL; otherwise the code
+     * is XD_OK.  Codes:
+     * - NET: the server cannot be reached, or has refused the request; or the
+     *   string is not a URL.
+     * - AGAIN: the server was too slow.
+     * - TIMEOUT: the time of the option max-time passed before the server
+     *   answered.
+     * - MANIFEST: the URL leads to an invalid manifest; or `are_manifests` was
+     *   true and the URL does not lead to a manifest.
+     * - NOREPLICA: the options exclude the host of the URL, or its scheme is
+     *   not supported.
+     * - DIFFERENT: the server sent a web page, although the URL names an
+     *   archive, an image or another kind of data.  The option accept-html
+     *   turns this check off. */
+    struct xd_error error;
+};
+
+/* One file of a list.  The library fills it in, and later releases may add
+ * fields at its end.  For struct_size see version.h. */
+struct xd_listed {
+    size_t struct_size;
+    size_t line;             /* line number of its URLs, from 1 */
+    const char *const *urls; /* http:, https:, ftp: and ftps: URLs */
+    size_t n_urls;           /* at least 1 */
+    /* Relative path of the file, made of `directory` and `name`, without ".."
+     * components.  NULL if the server will choose the name (`servers_name`). */
+    const char *path;
+    const char *directory; /* from dir=; "" if not given */
+    const char *name;      /* from out=; NULL: the name in the first URL */
+    const char *checksum;  /* from checksum=, for xd_checksums_add(); or NULL */
+};
+
 XD_BEGIN_DECLS
 
 /*
@@ -352,14 +433,16 @@ XD_API XD_MUST_CHECK int xd_manifest_gather(
     struct xd_error *err);
 
 /*
- * Writes a manifest as text in UTF-8.  `format` is "metalink" (version 4) or
- * "exnode".  `file` is the number of one file, or XD_ALL_FILES; an exNode can
- * describe only one file.
+ * Writes a manifest as text in UTF-8.  `format` is one of these:
+ * - "metalink": a Metalink of version 4.  It cannot describe parity, which is
+ *   left out.
+ * - "exnode": an exNode without the secrets of IBP depots, which are write and
+ *   manage capabilities.
+ * - "private-exnode": an exNode with these secrets.  Keep it private.
  *
- * The write and manage capabilities of an exNode are left out: see
- * xd_manifest_write_secrets().  URLs are written as they are, with their
- * passwords and signatures.  Parity is left out of a Metalink, which cannot
- * describe it.
+ * `file` is the number of one file, or XD_ALL_FILES; an exNode can describe
+ * only one file.  URLs are written as they are, with their passwords and
+ * signatures.
  *
  * Ownership: the caller releases *out, which ends with a NUL, with
  *            xd_manifest_text_free().  *out_len (may be NULL) is its length
@@ -377,45 +460,242 @@ XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            size_t *out_len,
                                            struct xd_error *err);
 
-/*
- * Writes a manifest as xd_manifest_write() does, together with the secrets of
- * an exNode: its write and manage capabilities.  Keep the result private.
- * Ownership, Errors: as for xd_manifest_write().
- */
-XD_API XD_MUST_CHECK int xd_manifest_write_secrets(
-    char **out, const struct xd_manifest *m, size_t file, const char *format,
-    size_t *out_len, struct xd_error *err);
-
 /* Returns true if file number `file`, or any file for XD_ALL_FILES, has secrets
- * that xd_manifest_write_secrets() would write. */
+ * that are written only in the format "private-exnode". */
 XD_API bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
 
-/* Releases a string returned by xd_manifest_write() or
- * xd_manifest_write_secrets(); NULL does nothing. */
+/* Releases a string returned by xd_manifest_write(); NULL does nothing. */
 XD_API void xd_manifest_text_free(char *text);
-
-/*
- * Writes `text` to the file `path`.  At any moment, even after a power failure,
- * the file has either its old content or the complete new content.
- *
- * - If `replaces` is false, an existing file is left alone and the call fails.
- * - The new file gets the mode and owner of the file that it replaces.  If it
- *   replaces no file, it gets the default mode (umask).  Make sure that other
- *   users cannot read secrets in it.
- * - If `path` is a symbolic link, the link itself is replaced.
- *
- * Blocks: until the file is on disk.
- * Errors: IO (the file exists, is not a regular file, or cannot be written),
- *         NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_manifest_save(const char *path, const char *text,
-                                          size_t len, bool replaces,
-                                          struct xd_error *err);
 
 /* Returns the hash of one piece in lower-case hex, or NULL if `piece` is out of
  * range. */
 XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
                                      size_t piece);
+
+/*
+ * Requests `n` URLs at once to see what they lead to.
+ *
+ * - The first bytes of a response (up to 64 KiB) decide: if they are the
+ *   beginning of a manifest, all of it (up to 64 MiB) is read and parsed.
+ * - If `are_manifests` is true, every URL must lead to a manifest.  A plain
+ *   list of URLs is accepted as a manifest only if `are_manifests` is true or
+ *   its server declares it as text/uri-list.
+ * - A URL is skipped, with the code AGAIN, if its server does not answer soon
+ *   after the first server: within 300 ms, or within twice the time of the
+ *   first server if that is longer.  But if a URL leads to a manifest, or
+ *   `are_manifests` is true, the call waits for each server as long as the
+ *   option silence allows.
+ * - If there is only one URL and it leads to a file, the call requests the
+ *   first MiB, and `o` keeps this request open.  A download or source of the
+ *   URL with the same `o` continues the request if it starts within five
+ *   seconds, so the inspection costs no extra request.  Otherwise the request
+ *   ends with the next inspection, or when `o` is freed.  If `o` is NULL, the
+ *   request is not kept.
+ *
+ * Ownership: the caller releases *out with xd_inspection_free().  The URLs are
+ *            copied.  `o` may be NULL for the defaults.
+ * Blocks:    until all URLs have answered, failed or been skipped, or the time
+ *            of the option max-time has passed.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:    INVAL (`n` is 0), CANCELED, NOMEM, IO (a file named in the options
+ *            cannot be read).  Failures of individual URLs are reported in
+ *            struct xd_inspected.
+ */
+XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
+                                    const char *const *urls, size_t n,
+                                    bool are_manifests,
+                                    const struct xd_options *o,
+                                    struct xd_error *err);
+
+/* Reports what was found at URL number `i`, from 0.  Returns 0, or INVAL if `i`
+ * is out of range. */
+XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
+                             struct xd_inspected *out);
+
+/*
+ * Returns the number of manifests for xd_inspection_manifest().  If the URLs
+ * lead to manifests, or `are_manifests` was true, this is the number of URLs,
+ * including URLs that failed.  If they lead to files, it is 1, because the
+ * library assumes that all URLs lead to copies of one file.
+ * Errors:
+ * - INVAL: one URL leads to a manifest, and another URL leads to a file.
+ * - The error of the first URL, if nothing is known about any URL.
+ */
+XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
+                                         struct xd_error *err);
+
+/*
+ * Returns manifest number `i`, counted as in xd_inspection_n_manifests().  If
+ * the URLs lead to files, the manifest lists all URLs except the URLs that
+ * failed with DIFFERENT, and has the size on which the servers agree.  For a
+ * single URL the manifest also has the mirrors and hashes that the server
+ * announced (RFC 6249), unless the option no-metalink is set.
+ * Ownership: the caller releases *out with xd_manifest_unref().
+ * Errors:    the errors of xd_inspection_n_manifests(); the error of the URL;
+ *            INVAL if `i` is out of range; NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_inspection_manifest(struct xd_manifest **out,
+                                                const struct xd_inspection *in,
+                                                size_t i, struct xd_error *err);
+
+/* Releases an inspection; NULL does nothing. */
+XD_API void xd_inspection_free(struct xd_inspection *in);
+
+/*
+ * Checks whether the URLs of a list are copies of one file, and adds copies
+ * that other Metalinks list.  Call it before you download from a list of URLs
+ * that may lead to different files.
+ *
+ * The call compares URLs only if the manifest is a list of at least two URLs of
+ * one file (xd_manifest_format() returns "urls") and has no hash of the file.
+ * The URLs of other manifests are not compared.  Then the call follows
+ * Metalinks like xd_manifest_follow().
+ *
+ * How URLs are compared:
+ * - The call requests the size and the first 8 KiB from each URL.  If the sizes
+ *   differ, or the last components of the URLs differ, two more samples of 8
+ *   KiB are compared.  Files smaller than 1 MiB are compared completely.
+ * - Each host has one vote for each different file that it delivers.
+ * - If the last component (with the query) is the same in all URLs, or the
+ *   option same-file is set, the file with more than half of the votes wins.
+ *   URLs that lead to other files are left out, with a warning for each.
+ * - If the last components differ, all URLs must lead to the same file.
+ * - If a server answers too late (see xd_inspect()), its URL is kept if the
+ *   last components are the same and the file has at least 1 MiB.  Otherwise
+ *   the URL is left out.
+ * - If no server answers within 5 s, the list stays unchanged.  But if the last
+ *   components differ, the call fails.
+ *
+ * Files that were not compared completely are compared again while they are
+ * downloaded.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
+ *            reference to `m`.  `o` may be NULL for the defaults.
+ * Blocks:    until all URLs have answered, failed or been left out, or the time
+ *            of the option max-time has passed.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:
+ * - CORRUPT: the URLs lead to different files, and no file has a majority.
+ * - INVAL: the URLs lead to different files, and their last components differ.
+ * - INVAL: the list has several files, one of which has several URLs and no
+ *   hash.
+ * - NET, AGAIN and others: no server answers, and the last components of the
+ *   URLs differ.
+ * - IO: a file named in the options cannot be read.
+ * - CANCELED, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
+                                        struct xd_manifest *m,
+                                        const struct xd_options *o,
+                                        struct xd_error *err);
+
+/*
+ * Fetches the Metalinks to which a manifest refers (the metaurl elements of RFC
+ * 5854), all at once, and appends the copies that they list to the copies in
+ * the manifest.  If the manifest refers to no Metalinks, or the option
+ * no-metalink is set, *out is `m` itself.
+ *
+ * - Only the Metalinks of files that have a SHA-256 or stronger hash are
+ *   fetched.
+ * - Only copies are added.  A Metalink that contradicts the manifest is
+ *   ignored, with a warning.
+ * - At most 32 Metalinks are fetched.  The call waits one second for them, and
+ *   longer if a file has no other copies.
+ * - A Metalink on a public server cannot add copies in private networks.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
+ *            reference to `m`.  `o` may be NULL for the defaults.
+ * Blocks:    until the Metalinks have arrived, but no longer than the time
+ *            above, and no longer than the option max-time allows.
+ *            xd_cancel_trigger() ends the call early.
+ * Errors:    CANCELED, NOMEM, IO (a file named in the options cannot be read).
+ */
+XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
+                                            struct xd_manifest *m,
+                                            const struct xd_options *o,
+                                            struct xd_error *err);
+
+/*
+ * Opens a manifest at a URL, or makes a manifest from several URLs of one file.
+ * This combines xd_inspect(), xd_inspection_manifest() and xd_copies_find() in
+ * one call.
+ * Ownership: the caller releases *out with xd_manifest_unref().  `o` may be
+ *            NULL for the defaults.
+ * Blocks:    like these functions.
+ * Errors:    the errors of these functions; INVAL also if several URLs lead to
+ *            manifests.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_fetch(struct xd_manifest **out,
+                                           const char *const *urls, size_t n,
+                                           const struct xd_options *o,
+                                           struct xd_error *err);
+
+/*
+ * Parses a list from memory.  `origin` is the name of the list in error
+ * messages: a path, or "-" for standard input.
+ *
+ * If `servers_name` is true, the servers will choose the names of files without
+ * out= (option content-disposition).  URLs then need not end in a file name,
+ * and several URLs may end in the same name.
+ *
+ * Ownership: the caller releases *out with xd_list_free().  The list keeps no
+ *            pointers to `data` and `origin`.
+ * Blocks:    no.
+ * Errors:
+ * - INVAL: a line is neither a URL nor an option; an option has an invalid
+ *   value, is before the first URL, or is given twice for a file; two files
+ *   have the same path; or there is no URL.  The message names the line.
+ * - INVAL: the list is longer than 64 MiB or has a zero byte, or `origin` is
+ *   NULL.
+ * - NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_list_parse(struct xd_list **out, const void *data,
+                                       size_t len, const char *origin,
+                                       bool servers_name, struct xd_error *err);
+
+/*
+ * Reads and parses the list in the file `path`; "-" is standard input.  It
+ * reads at most 64 MiB.
+ * Blocks: on disk I/O, or on the writer of a pipe.
+ * Errors: the errors of xd_list_parse(); IO.
+ */
+XD_API XD_MUST_CHECK int xd_list_read(struct xd_list **out, const char *path,
+                                      bool servers_name, struct xd_error *err);
+
+/* Returns the number of files, at least 1. */
+XD_API size_t xd_list_n_files(const struct xd_list *l);
+
+/* Reports file number `i`, from 0.  Returns 0, or INVAL if `i` is out of
+ * range. */
+XD_API int xd_list_file(const struct xd_list *l, size_t i,
+                        struct xd_listed *out);
+
+/*
+ * Makes a manifest of the files of a list, in the same order.  The sizes are
+ * unknown, and the library assumes that all URLs of a file lead to copies of
+ * it.  Checksums are left out, and xd_file.path is NULL where xd_listed.path is
+ * NULL.
+ *
+ * xd_checksums_apply() can add a checksum to a file.  After that,
+ * xd_download_new_set() rejects the file, because a file with a checksum needs
+ * a known size there.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The manifest
+ *            does not need the list.
+ * Blocks:    no.
+ * Errors:    NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_list_manifest(struct xd_manifest **out,
+                                          const struct xd_list *l,
+                                          struct xd_error *err);
+
+/* Returns warning number `i`: one sentence about a line that was ignored or
+ * changed.  Returns NULL if `i` is out of range.  There are at most 100
+ * warnings. */
+XD_API const char *xd_list_warning(const struct xd_list *l, size_t i);
+
+/* Releases a list; NULL does nothing. */
+XD_API void xd_list_free(struct xd_list *l);
 
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_file)
@@ -439,6 +719,11 @@ XD_FILLS(xd_shard)
 #define xd_manifest_shard_replica(m, file, stripe, shard, replica, out) \
     xd_manifest_shard_replica(m, file, stripe, shard, replica,          \
                               xd_replica_sized(out))
+XD_FILLS(xd_inspected)
+#define xd_inspection_get(in, i, out) \
+    xd_inspection_get(in, i, xd_inspected_sized(out))
+XD_FILLS(xd_listed)
+#define xd_list_file(l, i, out) xd_list_file(l, i, xd_listed_sized(out))
 #endif
 
 XD_END_DECLS

@@ -27,18 +27,56 @@
  * libxdownload(3) lists all options.  A program can get the list from
  * xd_option_info().
  *
+ * A cancel object ends calls that wait for the network, from another thread or
+ * from a signal handler:
+ *
+ *     #include <signal.h>
+ *     #include <xdownload/xdownload.h>
+ *
+ *     static struct xd_cancel *cancel;
+ *
+ *     static void on_signal(int sig)
+ *     {
+ *         (void)sig;
+ *         xd_cancel_trigger(cancel);
+ *     }
+ *
+ *     int fetch_until_ctrl_c(const char *manifest, struct xd_options *o,
+ *                            struct xd_error *err)
+ *     {
+ *         int rc = xd_cancel_new(&cancel, err);
+ *
+ *         if (rc < 0)
+ *             return rc;
+ *         xd_options_set_cancel(o, cancel);
+ *         signal(SIGINT, on_signal);
+ *         rc = xd_fetch(manifest, NULL, o, err); // XD_E_CANCELED after Ctrl-C
+ *         signal(SIGINT, SIG_DFL);
+ *         xd_options_set_cancel(o, NULL);
+ *         xd_cancel_free(cancel);
+ *         return rc;
+ *     }
+ *
+ * After xd_cancel_trigger(), every call that uses these options returns
+ * XD_E_CANCELED within a second, even if it waits for a name server that does
+ * not answer.  A cancel object stays triggered, so later calls that use it fail
+ * at once.
+ *
  * Functions that can fail return 0 or a negative error code (error.h).
  *
- * Threads: only one thread at a time may use a set.
+ * Threads: only one thread at a time may use a set.  Any thread may call the
+ *          xd_cancel_ functions, and a signal handler may call
+ *          xd_cancel_trigger().  During and after xd_cancel_free(), no function
+ *          of this header may be called with the same cancel object.
  */
 #ifndef XDOWNLOAD_OPTIONS_H
 #define XDOWNLOAD_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <xdownload/cancel.h>
 #include <xdownload/error.h>
 
+struct xd_cancel;
 struct xd_options;
 
 enum xd_log_level {
@@ -166,6 +204,29 @@ XD_API void xd_options_set_cancel(struct xd_options *o, struct xd_cancel *c);
  * Threads: any.
  */
 XD_API int xd_option_info(size_t i, struct xd_option_info *out);
+
+/*
+ * Creates a cancel object.  It has its own thread, which sleeps until
+ * xd_cancel_trigger() is called.
+ * Ownership: the caller releases *out with xd_cancel_free().
+ * Errors:    NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_cancel_new(struct xd_cancel **out,
+                                       struct xd_error *err);
+
+/* Ends all calls, downloads and sources that use the cancel object.  Blocks:
+ * no. */
+XD_API void xd_cancel_trigger(struct xd_cancel *c);
+
+/*
+ * Releases a cancel object; NULL does nothing.  Calls and downloads may still
+ * use it; they continue unless it was triggered.  Do not call this function in
+ * a signal handler.
+ * Blocks: less than a second, to free the memory of the calls that were ended.
+ *         With libcurl before 7.87, it also waits for name servers that do not
+ *         answer.
+ */
+XD_API void xd_cancel_free(struct xd_cancel *c);
 
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_option_info)

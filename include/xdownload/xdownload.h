@@ -15,30 +15,20 @@
  *       xd_source_*         a file that is read while it
  *       xd_reader_*         arrives, for media players        <stream.h>
  *       xd_options_*        settings of a download            <options.h>
- *       xd_cancel_*         stop calls that wait              <cancel.h>
+ *       xd_cancel_*         stop calls that wait              <options.h>
  *     What to download
  *       xd_manifest_*       parse, read and write manifests   <manifest.h>
- *       xd_inspect()        find out what URLs lead to        <inspect.h>
- *       xd_list_*           lists of different files          <list.h>
+ *       xd_inspect()        find out what URLs lead to        <manifest.h>
+ *       xd_list_*           lists of different files          <manifest.h>
  *     Verification
- *       xd_checksums_*      SHA256SUMS and similar files      <checksums.h>
- *       xd_manifest_sign()  OpenPGP and minisign signatures   <signature.h>
+ *       xd_checksums_*      SHA256SUMS and similar files      <check.h>
+ *       xd_manifest_sign()  OpenPGP and minisign signatures   <check.h>
  *       xd_check_*          verify and repair a local file    <check.h>
- *     Publication
- *       xd_upload_*         put copies of a file on servers   <upload.h>
- *       xd_replicas_*       remove or renew these copies      <upkeep.h>
- *       xd_manifest_make()  a manifest of existing copies     <make.h>
- *       xd_audit_*          test every copy of a file         <audit.h>
- *       xd_probe_*          when copies on IBP depots expire  <probe.h>
- *     Caches and servers
- *       xd_mesh_*           nginx caches shared by clients    <mesh.h>
- *       xd_circus_*         block selection for a server      <circus.h>
- *     Measurement
- *       xd_simulate()       a download in virtual time        <simulate.h>
- *       xd_playback_delay() stalls, from a download's records <playback.h>
  *     Basics
  *       struct xd_error     error codes and messages          <error.h>
  *       xd_version()        version of the library            <version.h>
+ *
+ * To publish files, include <xdpublish/xdpublish.h>.
  *
  * Exit and fork:
  * - exit(), or a return from main(), cancels every download, upload and call
@@ -58,26 +48,12 @@
 #ifndef XDOWNLOAD_XDOWNLOAD_H
 #define XDOWNLOAD_XDOWNLOAD_H
 
-#include <xdownload/audit.h>
-#include <xdownload/cancel.h>
+#include <xdownload/options.h>
 #include <xdownload/check.h>
-#include <xdownload/checksums.h>
-#include <xdownload/circus.h>
 #include <xdownload/download.h>
 #include <xdownload/error.h>
-#include <xdownload/inspect.h>
-#include <xdownload/list.h>
-#include <xdownload/make.h>
 #include <xdownload/manifest.h>
-#include <xdownload/mesh.h>
-#include <xdownload/options.h>
-#include <xdownload/playback.h>
-#include <xdownload/probe.h>
-#include <xdownload/signature.h>
-#include <xdownload/simulate.h>
 #include <xdownload/stream.h>
-#include <xdownload/upload.h>
-#include <xdownload/upkeep.h>
 #include <xdownload/version.h>
 
 #endif

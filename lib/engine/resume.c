@@ -2,7 +2,7 @@
 #include "engine/resume.h"
 
 #include <string.h>
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

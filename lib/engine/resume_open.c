@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <xdownload/check.h>
-#include <xdownload/checksums.h>
 
 #include "base/alloc.h"
 #include "base/copy_out.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The manual page of a public header, in POD, out of the contracts in it:
 #
-#     perl header.pl include/xdownload/cancel.h xd_cancel.pod
+#     perl header.pl include/xdownload/options.h xd_options.pod
 #
 # The comment before a declaration becomes its section.  "Ownership:",
 # "Threads:", "Blocks:", "Returns:", "Errors:" and "May call:" begin paragraphs.
@@ -11,7 +11,8 @@ use strict;
 use warnings;
 
 my ($path, $page) = @ARGV;
-my ($name) = $path =~ m{(\w+)\.h$} or die "$path is no header\n";
+my ($folder, $name) = $path =~ m{(?:(\w+)/)?(\w+)\.h$}
+    or die "$path is no header\n";
 open my $in, '<:encoding(UTF-8)', $path or die "$path: $!\n";
 open my $out, '>:encoding(UTF-8)', $page or die "$page: $!\n";
 my $text = do { local $/; <$in> };
@@ -94,7 +95,7 @@ for my $chunk (split /\n\s*\n(?=\S)/, $text) { # not within a struct
     $chunk =~ s{^\s+|\s+$}{}g;
     next if $chunk eq '';
     my $comment = $chunk =~ s{^($COMMENT)\s*}{} ? $1 : '';
-    next if $chunk =~ m{^struct \w+;$} && $comment eq '';
+    next if $chunk =~ m{^(?:struct \w+;\n?)+$} && $comment eq '';
     my @names = names($chunk);
     $sections .= '=head2 ' . join(', ', @names) . "\n\n" if @names;
     $sections .= verbatim($chunk) if $chunk ne '';
@@ -103,7 +104,7 @@ for my $chunk (split /\n\s*\n(?=\S)/, $text) { # not within a struct
 
 my $list = join ', ', "xd_$name", grep { $_ ne "xd_$name" } @functions;
 print {$out} "=encoding utf8\n\n=head1 NAME\n\n$list - functions of libxdownload\n\n",
-    "=head1 SYNOPSIS\n\n    #include <xdownload/$name.h>\n\n",
+    "=head1 SYNOPSIS\n\n    #include <$folder/$name.h>\n\n",
     defined $about ? '=head1 DESCRIPTION' . "\n\n" . prose($about) : '',
     "=head1 FUNCTIONS AND TYPES\n\n$sections",
     "=head1 SEE ALSO\n\nlibxdownload(3)\n\n=cut\n";

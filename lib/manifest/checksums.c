@@ -2,7 +2,7 @@
 /*
  * Checksums, sorted by file name; those without a name come first.
  */
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include <stdlib.h>
 

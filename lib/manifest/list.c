@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "base/alloc.h"
 #include "base/array.h"

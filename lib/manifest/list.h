@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <xdownload/list.h>
+#include <xdownload/manifest.h>
 
 struct xd_manifest;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads manifests and checksums from files. */
-#include <xdownload/checksums.h>
-#include <xdownload/list.h>
+#include <xdownload/check.h>
+#include <xdownload/manifest.h>
 
 #include "manifest/input.h"
 #include "manifest/parse.h"

@@ -3,7 +3,7 @@
 #ifndef XD_MANIFEST_SIGNED_TEXTS_H
 #define XD_MANIFEST_SIGNED_TEXTS_H
 
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "base/span.h"
 #include "base/text.h"

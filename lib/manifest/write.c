@@ -130,14 +130,10 @@ static int write_text(char **out, const struct xd_manifest *m, size_t file,
 int xd_manifest_write(char **out, const struct xd_manifest *m, size_t file,
                       const char *format, size_t *out_len, struct xd_error *err)
 {
-    return write_text(out, m, file, format, false, out_len, err);
-}
+    const bool with_secrets = strcmp(format, "private-exnode") == 0;
 
-int xd_manifest_write_secrets(char **out, const struct xd_manifest *m,
-                              size_t file, const char *format, size_t *out_len,
-                              struct xd_error *err)
-{
-    return write_text(out, m, file, format, true, out_len, err);
+    return write_text(out, m, file, with_secrets ? "exnode" : format,
+                      with_secrets, out_len, err);
 }
 
 static bool file_has_secrets(const struct xd_model_file *f)

@@ -30,11 +30,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <xdownload/mesh.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
+#include "mesh/node_list.h"
 
 #define XD_MESH_NODES_MAX 1024
 #define XD_MESH_ORIGINS_MAX 256

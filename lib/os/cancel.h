@@ -15,7 +15,7 @@
 #ifndef XD_OS_CANCEL_H
 #define XD_OS_CANCEL_H
 
-#include <xdownload/cancel.h>
+#include <xdownload/options.h>
 
 /* Part of the object that is cancelled or released, and owned by it. */
 struct xd_cancel_hook {
@@ -32,6 +32,9 @@ struct xd_cancel_hook {
  * unref() does nothing. */
 struct xd_cancel *xd_cancel_ref(struct xd_cancel *c);
 void xd_cancel_unref(struct xd_cancel *c);
+
+/* Returns true after xd_cancel_trigger().  Safe in a signal handler. */
+bool xd_cancel_is_triggered(const struct xd_cancel *c);
 
 /* Calls run(user) when the cancel is triggered, and when exit() begins.  If
  * that has happened already, it calls run(user) at once, on the calling thread.

@@ -23,6 +23,3 @@ endforeach()
 set(usr ${CPACK_TEMPORARY_DIRECTORY}/command/usr)
 file(RENAME ${usr}/share/zsh/site-functions
   ${usr}/share/zsh/vendor-completions)
-
-# The library lies where the system looks for libraries.
-file(RPATH_REMOVE FILE ${usr}/bin/xdownload)

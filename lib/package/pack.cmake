@@ -53,9 +53,9 @@ set(needs_library "")
 if(TARGET xdownload)
   set(needs_library "${library} (= ${PROJECT_VERSION}-${XD_PACKAGE_RELEASE}), ")
 endif()
-string(REGEX REPLACE ", $" "" command_needs "${needs_library}")
+# The command is linked with the static library (cli/CMakeLists.txt).
 xd_package(COMMAND xdownload web
-  "fetch a file from all the servers that have it at once" "${command_needs}")
+  "fetch a file from all the servers that have it at once" "")
 xd_package(LIBRARY ${library} libs
   "fetch a file from several servers at once (shared library)" "")
 xd_package(DEVELOPMENT libxdownload-dev libdevel

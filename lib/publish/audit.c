@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include <limits.h>
 

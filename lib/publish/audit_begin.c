@@ -2,7 +2,7 @@
 /* Collects the replicas of the file and of its parity, and their depots. */
 #include <stdlib.h>
 #include <string.h>
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "publish/audit_run.h"
 
-#include <xdownload/probe.h>
+#include <xdpublish/probe.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -11,7 +11,7 @@
 #ifndef XD_PUBLISH_AUDIT_RUN_H
 #define XD_PUBLISH_AUDIT_RUN_H
 
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include "engine/options.h"
 #include "io/hash.h"

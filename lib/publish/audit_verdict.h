@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include "base/time.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "publish/heal_plan.h"
 
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include "publish/make_parity.h"
 #include "publish/make_upload.h"

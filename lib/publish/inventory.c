@@ -393,7 +393,7 @@ int xd_inventory_keep_replaced(const struct xd_inventory *b, char **out,
     *out = NULL;
     if (!b->is_private || !names_objects(b->there))
         return 0;
-    rc = xd_manifest_write_secrets(&text, b->there, 0, "exnode", NULL, err);
+    rc = xd_manifest_write(&text, b->there, 0, "private-exnode", NULL, err);
     if (rc < 0)
         return rc;
     path = free_path(b);
@@ -538,7 +538,7 @@ static int private_text(const struct xd_inventory *b, bool is_over, char **out,
     xd_free(note);
     if (rc < 0)
         return rc;
-    rc = xd_manifest_write_secrets(out, m, 0, "exnode", NULL, err);
+    rc = xd_manifest_write(out, m, 0, "private-exnode", NULL, err);
     xd_manifest_unref(m);
     return rc;
 }

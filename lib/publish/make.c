@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/make.h>
+#include <xdpublish/make.h>
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include "base/alloc.h"
 #include "base/copy_out.h"

@@ -2,7 +2,7 @@
 /* Sets up uploads of new copies and parity for what an audit has found missing
  * or wrong. */
 #include <stdio.h>
-#include <xdownload/audit.h>
+#include <xdpublish/audit.h>
 
 #include "base/alloc.h"
 #include "base/copy_out.h"

@@ -10,7 +10,7 @@
 #ifndef XD_PUBLISH_UPKEEP_H
 #define XD_PUBLISH_UPKEEP_H
 
-#include <xdownload/upkeep.h>
+#include <xdpublish/upkeep.h>
 
 #include "base/range.h"
 #include "publish/jobs.h"

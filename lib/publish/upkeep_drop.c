@@ -228,7 +228,7 @@ static int check_twins(const struct drop *d, struct xd_error *err)
     int rc = edit(d, &m, err);
 
     if (rc == 0 && m->files[0].n_extents > 0)
-        rc = xd_manifest_write_secrets(&text, m, 0, "exnode", &len, err);
+        rc = xd_manifest_write(&text, m, 0, "private-exnode", &len, err);
     if (rc == 0 && text)
         rc = xd_manifest_parse(&again, text, len, NULL, err);
     for (size_t i = 0;

@@ -24,7 +24,7 @@
 #define XD_PUBLISH_UPLOAD_H
 
 #include <stdbool.h>
-#include <xdownload/upload.h>
+#include <xdpublish/upload.h>
 
 #include "base/rate.h"
 #include "engine/options.h"

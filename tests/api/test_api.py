@@ -10,7 +10,7 @@ import pytest
 
 SOURCE = Path(os.environ["XD_SOURCE"])
 INCLUDE = SOURCE / "include"
-HEADERS = sorted(p.name for p in (INCLUDE / "xdownload").glob("*.h"))
+HEADERS = sorted(f"{p.parent.name}/{p.name}" for p in INCLUDE.glob("*/*.h"))
 WARNINGS = ["-pedantic-errors", "-Wall", "-Wextra", "-Wundef", "-Werror"]
 
 
@@ -35,8 +35,8 @@ def compile_text(tmp_path, compiler, suffix, options, text):
 def test_a_header_alone_compiles_as_c(tmp_path, header, standard):
     for compiler in compilers(os.environ.get("XD_CC"), "gcc", "clang"):
         done = compile_text(tmp_path, compiler, ".c", [f"-std={standard}"],
-                            f"#include <xdownload/{header}>\n"
-                            f"#include <xdownload/{header}>\nextern int x;\n")
+                            f"#include <{header}>\n"
+                            f"#include <{header}>\nextern int x;\n")
         assert done.returncode == 0, done.stderr
 
 
@@ -44,8 +44,8 @@ def test_a_header_alone_compiles_as_c(tmp_path, header, standard):
 def test_a_header_alone_compiles_as_cplusplus(tmp_path, header):
     for compiler in compilers("g++", "clang++"):
         done = compile_text(tmp_path, compiler, ".cc", ["-std=c++11"],
-                            f"#include <xdownload/{header}>\n"
-                            f"#include <xdownload/{header}>\nextern int x;\n")
+                            f"#include <{header}>\n"
+                            f"#include <{header}>\nextern int x;\n")
         assert done.returncode == 0, done.stderr
 
 
@@ -56,25 +56,27 @@ def test_a_header_that_needs_another_would_be_found_out(tmp_path):
     assert done.returncode != 0
 
 
-def example_of(text):
-    """Returns the program in the first comment of a header, or ""."""
+def examples_of(text):
+    """Returns the programs in the first comment of a header."""
     about = re.sub(r"(?m)^ \* ?", "", text.partition("*/")[2].partition("*/")[0])
-    found = re.search(r"(?m)^    #include.*\n(?:(?: {4}.*)?\n)+", about)
-    return re.sub(r"(?m)^ {4}", "", found[0]) if found else ""
+    return [re.sub(r"(?m)^ {4}", "", found) for found in re.findall(
+        r"(?m)^    #include.*\n(?:(?: {4}.*)?\n)+", about)]
 
 
 # Those that only include others, or have nothing to call.
-WITHOUT_EXAMPLE = {"version.h", "xdownload.h"}
+WITHOUT_EXAMPLE = {"xdownload/version.h", "xdownload/xdownload.h",
+                   "xdpublish/xdpublish.h"}
 
 
 @pytest.mark.parametrize("header", HEADERS)
-def test_the_example_of_a_header_compiles(tmp_path, header):
-    program = example_of((INCLUDE / "xdownload" / header).read_text())
-    assert bool(program) == (header not in WITHOUT_EXAMPLE)
-    for compiler in compilers(os.environ.get("XD_CC"), "gcc", "clang"):
-        done = compile_text(tmp_path, compiler, ".c", ["-std=c99"], program +
-                            "extern int x;\n")
-        assert done.returncode == 0, done.stderr
+def test_the_examples_of_a_header_compile(tmp_path, header):
+    programs = examples_of((INCLUDE / header).read_text())
+    assert bool(programs) == (header not in WITHOUT_EXAMPLE)
+    for program in programs:
+        for compiler in compilers(os.environ.get("XD_CC"), "gcc", "clang"):
+            done = compile_text(tmp_path, compiler, ".c", ["-std=c99"],
+                                program + "extern int x;\n")
+            assert done.returncode == 0, done.stderr
 
 
 def exported():
@@ -93,6 +95,6 @@ def test_what_is_exported_is_the_kept_list():
 
 @pytest.mark.plain
 def test_what_is_exported_is_what_the_headers_declare():
-    text = "".join((INCLUDE / "xdownload" / h).read_text() for h in HEADERS)
+    text = "".join((INCLUDE / h).read_text() for h in HEADERS)
     declared = re.findall(r"XD_API[^;]*?\b(xd_\w+)\(", text)
     assert exported() == sorted(declared)

@@ -56,16 +56,17 @@ def test_exactly_what_was_promised_is_put_down(prefix):
     if shutil.which("pod2man"):
         pages = {*(f"man1/{p.stem}.1" for p in SOURCE.glob("cli/*.pod")),
                  "man3/libxdownload.3", "man5/xdownload-manifest.5"}
-        headers = {h.stem for h in (SOURCE / "include/xdownload").glob("*.h")}
-        pages |= {f"man3/xd_{h}.3" for h in headers - {"xdownload"}}
+        headers = {h.stem for h in (SOURCE / "include").glob("*/*.h")}
+        pages |= {f"man3/xd_{h}.3" for h in headers - {"xdownload",
+                                                       "xdpublish"}}
     number = version(prefix)
     wanted = {
         "bin/xdownload", "share/doc/xdownload/LICENSE",
         "share/bash-completion/completions/xdownload",
         "share/zsh/site-functions/_xdownload",
         "share/fish/vendor_completions.d/xdownload.fish",
-        *(f"include/xdownload/{h.name}"
-          for h in (SOURCE / "include" / "xdownload").glob("*.h")),
+        *(f"include/{h.parent.name}/{h.name}"
+          for h in (SOURCE / "include").glob("*/*.h")),
         *(f"{libdir(prefix).relative_to(prefix)}/{name}" for name in [
             "libxdownload.a", "libxdownload.so", f"libxdownload.so.{number}",
             f"libxdownload.so.{soversion()}", "pkgconfig/xdownload.pc",

@@ -133,9 +133,7 @@ def empty_root(tmp_path):
 
 
 def says_its_version(root):
-    [library] = root.path.rglob("libxdownload.so.0")
-    return run(root.path / "usr/bin/xdownload", "--version", env={
-        **os.environ, "LD_LIBRARY_PATH": str(library.parent)})
+    return run(root.path / "usr/bin/xdownload", "--version")
 
 
 @pytest.mark.slow
@@ -157,10 +155,10 @@ def test_packages_install_upgrade_and_leave_nothing(packages, root):
 
 
 @pytest.mark.slow
-def test_the_command_does_not_go_without_its_library(packages, root):
+def test_the_command_runs_without_the_shared_library(packages, root):
     [command] = [p for p in packages[1] if p.name.startswith("xdownload_")]
-    with pytest.raises(AssertionError, match="dependency problems"):
-        root.dpkg("-i", command)
+    root.dpkg("-i", command)
+    assert VERSION in run(root.path / "usr/bin/xdownload", "--version")
 
 
 @pytest.mark.slow

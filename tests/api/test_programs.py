@@ -169,7 +169,7 @@ def test_fetch_says_what_it_cannot_open(tmp_path, source, message):
 
 def growable():
     """Each struct that begins with struct_size, its fields, and its text."""
-    for header in sorted((SOURCE / "include" / "xdownload").glob("*.h")):
+    for header in sorted((SOURCE / "include").glob("*/*.h")):
         for name, body in re.findall(r"^struct (xd_\w+) \{\n(.*?)^\};",
                                      header.read_text(), re.S | re.M):
             bare = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
@@ -192,6 +192,7 @@ def layout_program(tmp_path):
     path = tmp_path / "layout.c"
     path.write_text("#include <stddef.h>\n#include <stdio.h>\n"
                     "#include <xdownload/xdownload.h>\n"
+                    "#include <xdpublish/xdpublish.h>\n"
                     "int main(void)\n{\n" + "\n".join(lines)
                     + "\n    return 0;\n}\n")
     return build(tmp_path, path)
@@ -309,7 +310,7 @@ def headers(tmp_path, change):
     """The headers with each struct that can grow changed."""
     there = tmp_path / "include"
     shutil.copytree(SOURCE / "include", there)
-    for header in (there / "xdownload").glob("*.h"):
+    for header in there.glob("*/*.h"):
         header.write_text(re.sub(
             r"^struct (xd_\w+) \{\n(    size_t struct_size;.*?)^\};",
             lambda m: f"struct {m[1]} {{\n{change(m[2])}}};",

@@ -61,7 +61,6 @@ measure ledger lib/ledger/ledger.c lib/ledger/runs.c
 measure manifest $(ls lib/manifest/*.c | grep -Ev '(sums|offered|read).c')
 measure code lib/code/reed_solomon.c
 measure mesh lib/mesh/mesh.c lib/mesh/mesh_parse.c lib/mesh/mesh_url.c \
-    lib/mesh/nginx.c
 measure rangeset lib/base/range.c lib/base/range.h
 measure bounded lib/io/sinks/bounded_sink.c lib/io/sinks/sink.h
 # shellcheck disable=SC2046

@@ -4,7 +4,6 @@
  * keeps the promises of <xdownload/manifest.h>, or the sentence says why not.
  */
 #include <libxml/xmlerror.h>
-#include <xdownload/list.h>
 #include <xdownload/manifest.h>
 
 #include "base/text.h"

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "fuzz.h"
 #include "mesh/mesh.h"
+#include "nodes/nginx.h"
 
 static void check_text(const struct xd_mesh *m)
 {

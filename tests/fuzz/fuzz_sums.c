@@ -5,7 +5,7 @@
  * the forms; and what the file is given is of the algorithms that can be
  * computed, each once.
  */
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "fuzz.h"
 #include "manifest/names.h"

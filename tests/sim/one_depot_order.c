@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <xdownload/circus.h>
+
+#include "circus/circus.h"
 
 /* A client at its file. */
 struct reader {
@@ -32,7 +33,6 @@ static void check(bool has_memory)
 static struct xd_circus *new_file(const struct one_depot *o, uint32_t n_clients)
 {
     const struct xd_circus_rules rules = {
-        .struct_size = sizeof rules,
         .block_bytes = o->block_bytes,
         .active_bytes = o->active_bytes,
         .leapfront_bytes = o->leapfront_bytes,

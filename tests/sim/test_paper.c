@@ -4,11 +4,12 @@
  * Beck (2003), section 4, and what they show of the algorithms.  A file of 50 MB
  * lies on I1 to I6; Ex is the first x of them.
  */
-#include <xdownload/xdownload.h>
-
 #include <stdio.h>
 #include <string.h>
+#include <xdownload/options.h>
 
+#include "lab/playback.h"
+#include "lab/simulate.h"
 #include "suite.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -97,15 +98,12 @@ static double run(const char *scenario, struct cell c)
     struct xd_options *o = options_of(&c);
     struct xd_error err = {0};
     char text[8192];
-    struct xd_simulate_what what = {.struct_size = sizeof what,
-                                    .scenario = text,
-                                    .size = SIZE,
-                                    .seed = c.seed > 0 ? c.seed : 1};
+    struct xd_simulate_what what = {
+        .scenario = text, .size = SIZE, .seed = c.seed > 0 ? c.seed : 1};
 
     read_scenario(text, sizeof text, scenario, c.depots);
     xd_simulation_free(simulation);
     ck_assert_msg(xd_simulate(&simulation, &what, o, &err) == 0, "%s", err.msg);
-    result = (struct xd_simulated){.struct_size = sizeof result};
     xd_simulation_get(simulation, &result);
     ck_assert(result.is_complete);
     ck_assert_msg(!result.broken_rule, "%s", result.broken_rule);
@@ -121,9 +119,8 @@ static double delay(double mbit, uint64_t block_bytes)
     double seconds = -1;
     size_t n = 0;
 
-    for (records[0].struct_size = sizeof *records;
-         xd_simulation_record(simulation, n, &records[n]) == 0; n++)
-        records[n + 1].struct_size = sizeof *records;
+    while (xd_simulation_record(simulation, n, &records[n]) == 0)
+        n++;
     ck_assert_msg(xd_playback_delay(&seconds, records, n, SIZE, block_bytes,
                                     mbit * BYTES_PER_MBIT, PREBUFFER_S,
                                     &err) == 0,

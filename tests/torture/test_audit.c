@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <xdownload/audit.h>
-#include <xdownload/make.h>
+#include <xdpublish/audit.h>
+#include <xdpublish/make.h>
 
 #include "io/hash.h"
 #include "io/mock_server.h"

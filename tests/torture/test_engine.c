@@ -5,9 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <xdownload/download.h>
-#include <xdownload/checksums.h>
-#include <xdownload/inspect.h>
-#include <xdownload/playback.h>
+#include <xdownload/check.h>
+#include <xdownload/manifest.h>
 #include <xdownload/stream.h>
 
 #include "engine/depots.h"
@@ -16,6 +15,8 @@
 #include "engine/begun.h"
 #include "engine/options.h"
 #include "io/mock_server.h"
+#include "lab/checksum.h"
+#include "lab/playback.h"
 #include "suite.h"
 #include "torture.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <xdownload/checksums.h>
-#include <xdownload/list.h>
+#include <xdownload/check.h>
+#include <xdownload/manifest.h>
 
 #include "manifest/join.h"
 #include "suite.h"

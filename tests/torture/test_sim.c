@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated download, when memory runs out. */
 #include <xdownload/error.h>
-#include <xdownload/simulate.h>
+#include "lab/simulate.h"
 
 #include "sched/policy.h"
 #include "sim/run.h"
@@ -53,10 +53,8 @@ END_TEST
 
 static int simulate(void)
 {
-    struct xd_simulate_what what = {.struct_size = sizeof what,
-                                    .scenario = text,
-                                    .size = 300000,
-                                    .piece_bytes = 50000};
+    struct xd_simulate_what what = {
+        .scenario = text, .size = 300000, .piece_bytes = 50000};
     struct xd_simulation *s;
     int rc;
 

@@ -8,8 +8,6 @@
         film.seek(-1000, 2)
         tail = film.read()
 
-    xdownload.simulate("depot a 10.0.0.1 rate=20mbit rtt=30ms", 50 << 20)
-
 `source` is the path of a manifest, a URL, or URLs of copies of one file.  Options
 are those of the command: block_size="1m", limit_rate="2m", same_file=True.
 What fails raises Error; a signal ends each call that waits, as KeyboardInterrupt
@@ -19,13 +17,12 @@ import io
 import os
 import threading
 from dataclasses import dataclass, fields as names_of
-from typing import Any, Callable, Iterable, List, Optional, Union
+from typing import Any, Callable, Iterable, Optional, Union
 
 from ._library import (LOOK_S, Error, Value, check, ffi, fields, lib, make, manifest,
                        options, struct, text)
 
-__all__ = ["DepotResult", "Error", "Progress", "Simulation", "fetch", "open",
-           "simulate", "version"]
+__all__ = ["Error", "Progress", "fetch", "open", "version"]
 
 Source = Union[str, "os.PathLike[str]", Iterable[str]]
 
@@ -195,55 +192,3 @@ def open(source: Source, *, file: int = 0, buffering: int = 1 << 18,
     `spool="none"` keeps what arrived in memory, `keep="NAME"` in a file.
     """
     return _BufferedReader(_Reader(source, file, options(chosen)), buffering)
-
-
-# ---- simulate ----
-
-@dataclass(frozen=True)
-class DepotResult:
-    """What a depot did: see struct xd_simulated_depot."""
-    name: str
-    bytes: int
-    bytes_redundant: int
-    bytes_received: int
-    requests: int
-    failures: int
-    connections: int
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """What became of it: see struct xd_simulated."""
-    is_complete: bool
-    seconds: float
-    limit_s: float  # the earliest moment at which so many bytes can be there
-    bytes_received: int
-    requests: int
-    first_byte_s: float
-    depots: List[DepotResult]
-
-
-def simulate(scenario: str, size: int, *, seed: int = 1, piece_bytes: int = 0,
-             https: bool = False, bbr: bool = False, in_order: bool = False,
-             **chosen: Value) -> Simulation:
-    """A download of `size` bytes in virtual time, over the network that
-    `scenario` describes: see <xdownload/simulate.h>."""
-    what = struct("xd_simulate_what")
-    kept = ffi.new("char[]", scenario.encode())
-    what.scenario = kept
-    what.size, what.seed, what.piece_bytes = size, seed, piece_bytes
-    what.https, what.bbr, what.in_order = https, bbr, in_order
-    simulation = make(lib.xd_simulate, "xd_simulation", lib.xd_simulation_free,
-                      what, options(chosen))
-    made = struct("xd_simulated")
-    lib.xd_simulation_get(simulation, made)
-    values = fields(made, [f.name for f in names_of(Simulation)
-                           if f.name != "depots"])
-    return Simulation(**values, depots=[
-        _depot(simulation, i) for i in range(made.n_depots)])
-
-
-def _depot(simulation: Any, i: int) -> DepotResult:
-    made = struct("xd_simulated_depot")
-    check(lib.xd_simulation_depot(simulation, i, made))
-    return DepotResult(**fields(made, [f.name for f in names_of(DepotResult)]))

@@ -3,7 +3,7 @@
 #ifndef XD_ENGINE_COPIES_CHECK_H
 #define XD_ENGINE_COPIES_CHECK_H
 
-#include <xdownload/inspect.h>
+#include <xdownload/manifest.h>
 
 /* Implements the first half of xd_copies_find(), with the same contract. */
 int xd_copies_check(struct xd_manifest **out, struct xd_manifest *m,

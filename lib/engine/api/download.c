@@ -3,7 +3,7 @@
  * Implements downloads of the public interface.
  */
 #include <xdownload/download.h>
-#include <xdownload/inspect.h>
+#include <xdownload/manifest.h>
 
 #include <string.h>
 
@@ -408,34 +408,39 @@ int xd_download_descriptor(struct xd_download *d, struct xd_error *err)
     return fd;
 }
 
-void xd_download_pause(struct xd_download *d)
+static void pause_locked(struct xd_engine *e)
 {
-    struct xd_engine *e = engine_of(d);
-
-    xd_engine_lock(e);
     if (e->pause.since == 0)
         e->pause.since = xd_now();
     atomic_store(&e->pause.is_on, true);
     xd_engine_decide_later_locked(e);
-    xd_engine_unlock(e);
 }
 
-void xd_download_resume(struct xd_download *d)
+static void end_pause_locked(struct xd_engine *e)
 {
-    struct xd_engine *e = engine_of(d);
     xd_usec paused;
 
+    if (e->pause.since == 0)
+        return;
+    paused = xd_now() - e->pause.since;
+    e->pause.since = 0;
+    e->pause.former += paused;
+    if (e->times.deadline != XD_NEVER)
+        e->times.deadline += paused;
+    atomic_store(&e->pause.is_on, false);
+    xd_engine_decide_later_locked(e);
+    xd_engine_wake_all_locked(e);
+}
+
+void xd_download_pause(struct xd_download *d, bool pauses)
+{
+    struct xd_engine *e = engine_of(d);
+
     xd_engine_lock(e);
-    if (e->pause.since != 0) {
-        paused = xd_now() - e->pause.since;
-        e->pause.since = 0;
-        e->pause.former += paused;
-        if (e->times.deadline != XD_NEVER)
-            e->times.deadline += paused;
-        atomic_store(&e->pause.is_on, false);
-        xd_engine_decide_later_locked(e);
-        xd_engine_wake_all_locked(e);
-    }
+    if (pauses)
+        pause_locked(e);
+    else
+        end_pause_locked(e);
     xd_engine_unlock(e);
 }
 

@@ -3,7 +3,7 @@
  * Fetches the Metalinks to which a manifest refers, and adds the copies that
  * they list.  Metalinks to which those Metalinks refer are not fetched.
  */
-#include <xdownload/inspect.h>
+#include <xdownload/manifest.h>
 
 #include "base/error.h"
 #include "base/url.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/checksums.h>
-#include <xdownload/inspect.h>
+#include <xdownload/check.h>
+#include <xdownload/manifest.h>
 
 #include <string.h>
 

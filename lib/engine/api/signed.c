@@ -4,8 +4,7 @@
  */
 #include <string.h>
 
-#include <xdownload/checksums.h>
-#include <xdownload/signature.h>
+#include <xdownload/check.h>
 
 #include "base/error.h"
 #include "base/url.h"

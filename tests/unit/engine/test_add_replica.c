@@ -203,11 +203,11 @@ START_TEST(one_that_joins_a_pause_is_asked_after_it)
 {
     start(silent, SIZE);
     wait_for_requests(0, 1);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
     add_well(serve(good));
     suite_rest_ms(200);
     ck_assert_uint_eq(mock_connections(servers[1]), 0);
-    xd_download_resume(download);
+    xd_download_pause(download, false);
     ends_well();
     file_is_whole(SIZE);
 }

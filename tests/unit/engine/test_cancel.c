@@ -16,6 +16,7 @@
 #include <curl/curl.h>
 
 #include "io/mock_server.h"
+#include "os/cancel.h"
 #include "os/clock.h"
 #include "suite.h"
 

@@ -133,15 +133,15 @@ START_TEST(a_pause_ends_requests_and_a_resume_asks_for_the_rest)
     start(halves, SIZE);
     wait_for_requests(1);
     suite_rest_ms(100);
-    xd_download_pause(download);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
+    xd_download_pause(download, true);
     suite_rest_ms(100);
     ck_assert_uint_eq(progress().bytes_done, 50);
     ck_assert_uint_eq(progress().lanes_busy, 0);
     ck_assert(progress().is_paused);
     ck_assert_int_eq(xd_download_wait(download, 500, &error), XD_E_AGAIN);
     ck_assert_uint_eq(mock_requests(server), 1);
-    xd_download_resume(download);
+    xd_download_pause(download, false);
     ck_assert(!progress().is_paused);
     ck_assert_int_eq(xd_download_wait(download, 5000, &error), 0);
     ck_assert_uint_eq(mock_requests(server), 2);
@@ -155,11 +155,11 @@ START_TEST(a_pause_before_the_start_asks_for_nothing)
     describe(slow, SIZE);
     ck_assert_int_eq(
         xd_download_new(&download, manifest, 0, path, options, &error), 0);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     ck_assert_int_eq(xd_download_wait(download, 200, &error), XD_E_AGAIN);
     ck_assert_uint_eq(mock_requests(server), 0);
-    xd_download_resume(download);
+    xd_download_pause(download, false);
     ck_assert_int_eq(xd_download_wait(download, 5000, &error), 0);
 }
 END_TEST
@@ -168,10 +168,10 @@ START_TEST(time_that_is_paused_counts_for_nothing)
 {
     set("max-time", "900ms");
     start(slow, SIZE);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
     suite_rest_ms(1000);
     ck_assert_int_eq(xd_download_wait(download, 0, &error), XD_E_AGAIN);
-    xd_download_resume(download);
+    xd_download_pause(download, false);
     ck_assert_msg(xd_download_wait(download, 5000, &error) == 0, "%s",
                   error.msg);
 }
@@ -182,10 +182,10 @@ START_TEST(a_stream_that_cannot_be_continued_is_held_back)
     start(stream, XD_SIZE_UNKNOWN);
     for (int i = 0; i < 500 && progress().bytes_done == 0; i++)
         suite_rest_ms(1);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
     ck_assert_int_eq(xd_download_wait(download, 700, &error), XD_E_AGAIN);
     ck_assert_uint_lt(progress().bytes_done, 2 * LARGE);
-    xd_download_resume(download);
+    xd_download_pause(download, false);
     ck_assert_msg(xd_download_wait(download, 5000, &error) == 0, "%s",
                   error.msg);
     ck_assert_uint_eq(progress().bytes_done, 2 * LARGE);
@@ -196,7 +196,7 @@ END_TEST
 START_TEST(what_is_paused_can_be_canceled)
 {
     start(silent, SIZE);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
     suite_rest_ms(50);
     xd_download_cancel(download);
     ck_assert_int_eq(xd_download_wait(download, 1000, &error), XD_E_CANCELED);
@@ -429,7 +429,7 @@ START_TEST(a_reader_hears_of_an_interrupt_a_seek_and_a_failure)
 
     open_source(missing, SIZE);
     fd = xd_reader_descriptor(reader, &error);
-    xd_download_pause(xd_source_download(source));
+    xd_download_pause(xd_source_download(source), true);
     ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 0), XD_E_AGAIN);
     ck_assert(!is_readable(fd, 0));
     xd_reader_interrupt(reader, 1);
@@ -442,7 +442,7 @@ START_TEST(a_reader_hears_of_an_interrupt_a_seek_and_a_failure)
     ck_assert(is_readable(fd, 0)); /* the end */
     ck_assert_int_eq(xd_reader_seek(reader, 0), 0);
     ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 0), XD_E_AGAIN);
-    xd_download_resume(xd_source_download(source));
+    xd_download_pause(xd_source_download(source), false);
     ck_assert(is_readable(fd, 5000));
     ck_assert_int_eq(xd_reader_read(reader, &byte, 1, 0), XD_E_NOREPLICA);
 }
@@ -490,7 +490,7 @@ START_TEST(a_reader_that_polls_hears_of_the_end_in_time)
     ck_assert_int_eq(xd_reader_read(reader, buffer, 1, 5000), 1);
     for (int i = 0; i < 500 && progress().bytes_done < LARGE; i++)
         suite_rest_ms(1);
-    xd_download_pause(download);
+    xd_download_pause(download, true);
     for (done = 1; done < LARGE; done += (uint64_t)n) {
         n = xd_reader_read(reader, buffer, sizeof buffer, 1000);
         ck_assert_int_gt(n, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <xdownload/inspect.h>
-#include <xdownload/list.h>
+#include <xdownload/manifest.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -380,12 +380,12 @@ START_TEST(what_another_reader_waits_for_is_still_to_come)
     go_to(SIZE - 2 * MIB);
     read_on(MIB);
     expect_rest();
-    xd_download_pause(xd_source_download(source));
+    xd_download_pause(xd_source_download(source), true);
     ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
     ck_assert_int_eq(xd_reader_seek(other, SIZE / 2), (int64_t)SIZE / 2);
     (void)!xd_reader_read(other, &(char){0}, 1, 0);
     ck_assert(!xd_source_has_rest(source));
-    xd_download_resume(xd_source_download(source));
+    xd_download_pause(xd_source_download(source), false);
     expect_rest(); /* once its window is full, too */
 }
 END_TEST

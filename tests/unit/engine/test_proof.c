@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "suite.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"
@@ -250,14 +251,18 @@ END_TEST
 /* One of them lacks it. */
 START_TEST(a_file_that_is_added_has_several_depots)
 {
-    char md5[XD_CHECKSUM_HEX_SIZE];
+    char md5[XD_HASH_HEX_MAX + 1];
+    struct xd_hasher *hasher;
     struct xd_manifest *m;
     unsigned char bytes[SIZE];
 
     make(serve(slow), 1);
     for (size_t i = 0; i < SIZE; i++)
         bytes[i] = mock_byte(i);
-    ck_assert_int_eq(xd_checksum_compute(md5, "md5", bytes, SIZE, &error), 0);
+    ck_assert_int_eq(xd_hasher_new(&hasher, "md5", &error), 0);
+    xd_hasher_add(hasher, bytes, SIZE);
+    xd_hasher_end(hasher, md5);
+    xd_hasher_free(hasher);
     start();
     m = manifest_of("second", serve(gone), serve(good), md5);
     ck_assert_int_eq(xd_download_add_file(download, m, 0, &error), 0);

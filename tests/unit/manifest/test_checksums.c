@@ -2,7 +2,7 @@
 /* Checksums beside a manifest, matched and held against it. */
 #include <stdlib.h>
 #include <unistd.h>
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "reading.h"
 

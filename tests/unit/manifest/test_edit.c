@@ -54,7 +54,7 @@ static struct xd_manifest *reread(struct xd_manifest *m, bool with_secrets,
     char *text;
     size_t len;
     int rc = with_secrets
-                 ? xd_manifest_write_secrets(&text, m, 0, "exnode", &len, &err)
+                 ? xd_manifest_write(&text, m, 0, "private-exnode", &len, &err)
                  : xd_manifest_write(&text, m, 0, "exnode", &len, &err);
 
     ck_assert_msg(rc == 0, "%s", err.msg);

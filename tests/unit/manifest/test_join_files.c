@@ -2,7 +2,7 @@
 /* Several files as one: which can be, and what the one then says. */
 #include "manifest/join.h"
 
-#include <xdownload/checksums.h>
+#include <xdownload/check.h>
 
 #include "manifest/model.h"
 #include "reading.h"

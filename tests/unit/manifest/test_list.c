@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
-#include <xdownload/list.h>
 #include <xdownload/manifest.h>
 
 #include "suite.h"

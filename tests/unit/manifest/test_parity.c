@@ -80,8 +80,8 @@ static void write_exnode(bool with_secrets)
 
     xd_manifest_text_free(text);
     rc = with_secrets
-             ? xd_manifest_write_secrets(&text, manifest, 0, "exnode", NULL,
-                                         &error)
+             ? xd_manifest_write(&text, manifest, 0, "private-exnode", NULL,
+                                 &error)
              : xd_manifest_write(&text, manifest, 0, "exnode", NULL, &error);
     ck_assert_msg(rc == 0, "%s", error.msg);
 }

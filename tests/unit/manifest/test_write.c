@@ -384,7 +384,7 @@ START_TEST(what_the_model_does_not_hold_is_written_again)
     xd_manifest_text_free(text);
     text = NULL;
     ck_assert_int_eq(
-        xd_manifest_write_secrets(&text, manifest, 0, "exnode", NULL, &error),
+        xd_manifest_write(&text, manifest, 0, "private-exnode", NULL, &error),
         0);
     ck_assert_ptr_nonnull(strstr(text, "ibp://d:6714/k/2/WRITE</exnode:wri"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of an upload, as a program that calls the library sees it. */
-#include <xdownload/upload.h>
+#include <xdpublish/upload.h>
 
 #include <stdio.h>
 #include <unistd.h>
