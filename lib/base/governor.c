@@ -11,7 +11,7 @@
 /* Pause after a request that did not reach the host.  Other requests do not
  * wait for it, because the network may be down. */
 #define FIRST_UNREACHED (XD_SECOND / 4)
-#define LONGEST_UNREACHED (30 * XD_SECOND)
+#define LONGEST_UNREACHED (4 * XD_SECOND)
 
 /* If a request breaks off before it has delivered FEW_BYTES, new requests to
  * the host pause: so few bytes are not worth the cost of a connection.  Each
