@@ -5,7 +5,7 @@
  * worthwhile if it ends the download, or a late request, earlier by more than
  * its price.
  */
-#include "sched/adaptive2/adaptive2.h"
+#include "sched/adaptive/adaptive.h"
 
 #include <math.h>
 
@@ -13,7 +13,7 @@
 #define MOST_GAPS 32
 
 /* Returns how many requests the depot may get at a time, at least 1. */
-static unsigned most_at_a_time(const struct xd_adaptive2 *p, unsigned depot)
+static unsigned most_at_a_time(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];
     unsigned most = xd_most_requests(p, depot);
@@ -34,7 +34,7 @@ static unsigned most_at_a_time(const struct xd_adaptive2 *p, unsigned depot)
 
 /* Returns whether the connection is stalled: its next byte is expected much
  * later than a new connection would deliver its first. */
-static bool is_late(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static bool is_late(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     double late = 2 * xd_setup_of(p, c->depot);
 
@@ -44,7 +44,7 @@ static bool is_late(const struct xd_adaptive2 *p, const struct xd_conn *c)
 
 /* Returns whether a request to the depot waits for its first byte and is not
  * stalled. */
-static bool has_waiting(const struct xd_adaptive2 *p, unsigned depot)
+static bool has_waiting(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
 
@@ -59,7 +59,7 @@ static bool has_waiting(const struct xd_adaptive2 *p, unsigned depot)
  * depot gives ranges; if not, each request would deliver the whole file.  If
  * there are several depots, or an earlier download has used several
  * connections, the wait would cost more than it saves. */
-static xd_usec first_wait(const struct xd_adaptive2 *p, unsigned depot)
+static xd_usec first_wait(const struct xd_adaptive *p, unsigned depot)
 {
     if (p->book->n_depots > 1 ||
         p->book->depots[depot].guess.learned.useful > 0)
@@ -67,7 +67,7 @@ static xd_usec first_wait(const struct xd_adaptive2 *p, unsigned depot)
     return XD_ALONE_TICK;
 }
 
-unsigned xd_room_of(const struct xd_adaptive2 *p, unsigned depot)
+unsigned xd_room_of(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];
     unsigned most = most_at_a_time(p, depot);
@@ -85,7 +85,7 @@ unsigned xd_room_of(const struct xd_adaptive2 *p, unsigned depot)
     return most - d->running;
 }
 
-static struct xd_sched_plan action(const struct xd_adaptive2 *p,
+static struct xd_sched_plan action(const struct xd_adaptive *p,
                                    enum xd_sched_plan_kind kind,
                                    const struct xd_conn *c, struct xd_range r)
 {
@@ -96,7 +96,7 @@ static const struct xd_sched_plan nothing = {.kind = XD_PLAN_WAIT};
 
 /* Returns the bytes on the way from the server, which are lost if the
  * connection is closed: throughput times round-trip time. */
-static double in_flight(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static double in_flight(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     return c->has_begun
                ? c->rate * xd_greater(p->depots[c->depot].rtt, c->rtt_now)
@@ -107,7 +107,7 @@ static double in_flight(const struct xd_adaptive2 *p, const struct xd_conn *c)
 
 /* Returns whether another request is receiving the range that contains the next
  * byte of this one. */
-static bool is_replaced(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static bool is_replaced(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *o = &p->conns[i];
@@ -122,7 +122,7 @@ static bool is_replaced(const struct xd_adaptive2 *p, const struct xd_conn *c)
 /* Returns whether the request should be canceled.  Either another request has
  * taken over all its remaining bytes, or the next ones have already arrived and
  * skipping them saves more time than connecting again takes. */
-static bool is_needless(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static bool is_needless(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     struct xd_range rest = {c->got, c->range.end}, gap;
 
@@ -137,7 +137,7 @@ static bool is_needless(const struct xd_adaptive2 *p, const struct xd_conn *c)
            2 * xd_setup_of(p, c->depot);
 }
 
-static struct xd_sched_plan drop_needless(const struct xd_adaptive2 *p)
+static struct xd_sched_plan drop_needless(const struct xd_adaptive *p)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *c = &p->conns[i];
@@ -151,8 +151,7 @@ static struct xd_sched_plan drop_needless(const struct xd_adaptive2 *p)
 /* Returns whether this is the only response that the depot has accepted: the
  * first one, or one beside which it refuses all others.  The depot may never
  * accept another, so this one is not given up for a promise. */
-static bool is_only_answer(const struct xd_adaptive2 *p,
-                           const struct xd_conn *c)
+static bool is_only_answer(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
 
@@ -177,8 +176,7 @@ bool xd_is_young(const struct xd_conn *c)
  * overflows, TCP waits before it sends again.  Before the first byte of the
  * connection, others of its depot show the queue.  A new connection would wait
  * in the same queue. */
-static bool waits_in_queue(const struct xd_adaptive2 *p,
-                           const struct xd_conn *c)
+static bool waits_in_queue(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_conn *other = xd_conns_of(p, c->depot);
 
@@ -193,7 +191,7 @@ static bool waits_in_queue(const struct xd_adaptive2 *p,
     return false;
 }
 
-static void compare(const struct xd_adaptive2 *p, const struct xd_conn *c,
+static void compare(const struct xd_adaptive *p, const struct xd_conn *c,
                     struct slowness *r)
 {
     double rate = c->rate;
@@ -220,7 +218,7 @@ static void compare(const struct xd_adaptive2 *p, const struct xd_conn *c,
 /* Returns the slowest connection of the depot if replacing it by a new one
  * pays, or NULL.  While more connections are still unknown than are fast, none
  * is replaced. */
-static const struct xd_conn *find_slow(const struct xd_adaptive2 *p,
+static const struct xd_conn *find_slow(const struct xd_adaptive *p,
                                        unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
@@ -242,7 +240,7 @@ static const struct xd_conn *find_slow(const struct xd_adaptive2 *p,
     return r.worst;
 }
 
-static struct xd_sched_plan replace(const struct xd_adaptive2 *p)
+static struct xd_sched_plan replace(const struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
 
@@ -264,15 +262,14 @@ static struct xd_sched_plan replace(const struct xd_adaptive2 *p)
 
 /* Returns the maximum length of a request to a depot that suggests bytes, so
  * that it can suggest others. */
-static double most_heeding(const struct xd_adaptive2 *p,
-                           const struct xd_conn *c)
+static double most_heeding(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     return xd_rate_of(p, c) *
            xd_greater(XD_BULK_S, XD_BULK_WAITS * xd_wait_of(p, c->depot));
 }
 
 /* Shortens a longer request, which was made before the suggestion. */
-static struct xd_sched_plan heed(const struct xd_adaptive2 *p)
+static struct xd_sched_plan heed(const struct xd_adaptive *p)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *c = &p->conns[i];
@@ -293,7 +290,7 @@ static struct xd_sched_plan heed(const struct xd_adaptive2 *p)
 /* ---- the length of a request ---- */
 
 /* Returns how many connections all depots may have together, at least 1. */
-static unsigned width_of_all(const struct xd_adaptive2 *p)
+static unsigned width_of_all(const struct xd_adaptive *p)
 {
     unsigned n = 0;
 
@@ -306,7 +303,7 @@ static unsigned width_of_all(const struct xd_adaptive2 *p)
 /* Returns the part of the missing bytes that the first requests ask for
  * together.  The rest stays unassigned, so that fast depots can take it when
  * the throughputs are known.  A single depot is asked for everything. */
-static double first_part(const struct xd_adaptive2 *p)
+static double first_part(const struct xd_adaptive *p)
 {
     return 1 - XD_UNSURE * (1 - 1.0 / p->n_open);
 }
@@ -315,7 +312,7 @@ static double first_part(const struct xd_adaptive2 *p)
  * of a depot have different lengths, so that its connections do not all wait
  * for their next response at the same time.  If the user limits the throughput,
  * it is known, and nothing is gained by long requests. */
-static double first_share(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static double first_share(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
     unsigned most = most_at_a_time(p, c->depot), n = width_of_all(p);
@@ -331,7 +328,7 @@ static double first_share(const struct xd_adaptive2 *p, const struct xd_conn *c)
 /* Returns how many bytes the connection should request: what it can receive
  * until the end of the download.  The share is reduced by its uncertainty if an
  * error would cost more than the wait for another response. */
-static double share_of(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static double share_of(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     double rate = xd_rate_of(p, c), doubt = xd_doubt_of(c), share, unused;
     double others = xd_greater(0, 1 - rate / p->total);
@@ -351,7 +348,7 @@ static double share_of(const struct xd_adaptive2 *p, const struct xd_conn *c)
 /* Returns a part of the range that no request of this depot covers.  Bytes that
  * were offered to others count as unassigned, but the depot may already be
  * sending them, even if the request is stalled now. */
-static struct xd_range without_own(const struct xd_adaptive2 *p, unsigned depot,
+static struct xd_range without_own(const struct xd_adaptive *p, unsigned depot,
                                    struct xd_range r)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
@@ -370,9 +367,8 @@ static struct xd_range without_own(const struct xd_adaptive2 *p, unsigned depot,
 /* Returns the first unassigned range in `within` that the depot holds and that
  * has `length` bytes or ends at a cut.  If there is none, returns the longest
  * one, which may be empty. */
-static struct xd_range find_unasked(const struct xd_adaptive2 *p,
-                                    unsigned depot, struct xd_range within,
-                                    double length)
+static struct xd_range find_unasked(const struct xd_adaptive *p, unsigned depot,
+                                    struct xd_range within, double length)
 {
     const struct xd_book *b = p->book;
     struct xd_range best = {0, 0};
@@ -404,7 +400,7 @@ static struct xd_range find_unasked(const struct xd_adaptive2 *p,
 
 /* Returns whether the byte belongs to an object of unknown size, which is not
  * divided among requests. */
-static bool is_unsized(const struct xd_adaptive2 *p, uint64_t byte)
+static bool is_unsized(const struct xd_adaptive *p, uint64_t byte)
 {
     return xd_rangeset_contains(&p->book->unsized,
                                 (struct xd_range){byte, byte + 1});
@@ -412,7 +408,7 @@ static bool is_unsized(const struct xd_adaptive2 *p, uint64_t byte)
 
 /* Shortens the range to about `length` bytes: a multiple of XD_GRAIN, or all of
  * it if the rest would be very short. */
-static struct xd_range limit(const struct xd_adaptive2 *p, struct xd_range r,
+static struct xd_range limit(const struct xd_adaptive *p, struct xd_range r,
                              double length)
 {
     uint64_t n = (uint64_t)(length / XD_GRAIN + 0.5) * XD_GRAIN;
@@ -432,7 +428,7 @@ static struct xd_range limit(const struct xd_adaptive2 *p, struct xd_range r,
 /* Finds the bytes of a request that was already running when the download
  * began, such as the one that inspected the file.  It begins at offset 0.
  * Returns false if there is none or its bytes have been assigned. */
-static bool is_begun(const struct xd_adaptive2 *p, unsigned depot,
+static bool is_begun(const struct xd_adaptive *p, unsigned depot,
                      struct xd_range *out)
 {
     const struct xd_book *b = p->book;
@@ -451,7 +447,7 @@ static bool is_begun(const struct xd_adaptive2 *p, unsigned depot,
 
 /* Returns how many seconds a request ends after the deadline of its next byte.
  * Without a deadline, returns `end`. */
-static double lateness_of(const struct xd_adaptive2 *p, struct xd_range rest,
+static double lateness_of(const struct xd_adaptive *p, struct xd_range rest,
                           double end)
 {
     for (unsigned i = 0; i < p->book->n_windows; i++) {
@@ -467,7 +463,7 @@ static double lateness_of(const struct xd_adaptive2 *p, struct xd_range rest,
 /* Returns whether the other requests explain why this one takes long: they fill
  * the slow line of the client.  Its bytes wait in the same queue, and arrive
  * before those of a new request would. */
-static bool is_excused(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static bool is_excused(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     return p->line.is_slow && p->line.is_busy &&
            p->now < c->heard_at +
@@ -479,7 +475,7 @@ static bool is_excused(const struct xd_adaptive2 *p, const struct xd_conn *c)
  * remaining bytes, or if all of them have been offered already.  While no
  * throughput is known, or the user's limit is reached, only those that are
  * stalled count.  A depot that is slow to begin is not asked the same twice. */
-static const struct xd_conn *find_latest(const struct xd_adaptive2 *p,
+static const struct xd_conn *find_latest(const struct xd_adaptive *p,
                                          const struct xd_conn *c, double *end)
 {
     const struct xd_conn *latest = NULL;
@@ -514,7 +510,7 @@ static const struct xd_conn *find_latest(const struct xd_adaptive2 *p,
 /* Lets the idle connection `c` take over the end of the request on `v`, so that
  * both end together.  If `c` would deliver all of it before `v` continues, it
  * takes over everything.  `end` is when the request would end otherwise. */
-static struct xd_sched_plan help(const struct xd_adaptive2 *p,
+static struct xd_sched_plan help(const struct xd_adaptive *p,
                                  const struct xd_conn *c,
                                  const struct xd_conn *v, double end)
 {
@@ -549,7 +545,7 @@ static struct xd_sched_plan help(const struct xd_adaptive2 *p,
                            : action(p, XD_PLAN_CANCEL, v, rest);
 }
 
-static struct xd_sched_plan help_latest(const struct xd_adaptive2 *p,
+static struct xd_sched_plan help_latest(const struct xd_adaptive *p,
                                         const struct xd_conn *c)
 {
     double end;
@@ -560,7 +556,7 @@ static struct xd_sched_plan help_latest(const struct xd_adaptive2 *p,
 
 /* Returns whether `v` is receiving bytes of the range `awaited` too late for
  * their reader, and `c` could deliver them much sooner. */
-static bool is_awaited(const struct xd_adaptive2 *p, const struct xd_conn *c,
+static bool is_awaited(const struct xd_adaptive *p, const struct xd_conn *c,
                        const struct xd_conn *v, const struct xd_window *w,
                        struct xd_range awaited)
 {
@@ -580,7 +576,7 @@ static bool is_awaited(const struct xd_adaptive2 *p, const struct xd_conn *c,
 /* Takes over a request that makes the reader of the window wait.  After a jump
  * this can be any request for the first block; later only the one for the first
  * missing byte. */
-static struct xd_sched_plan rescue(const struct xd_adaptive2 *p,
+static struct xd_sched_plan rescue(const struct xd_adaptive *p,
                                    const struct xd_conn *c,
                                    const struct xd_window *w)
 {
@@ -604,7 +600,7 @@ static struct xd_sched_plan rescue(const struct xd_adaptive2 *p,
 }
 
 /* Takes over a request that makes any reader wait. */
-static struct xd_sched_plan rescue_any(const struct xd_adaptive2 *p,
+static struct xd_sched_plan rescue_any(const struct xd_adaptive *p,
                                        const struct xd_conn *c)
 {
     for (unsigned i = 0; p->rate > 0 && i < p->book->n_windows; i++) {
@@ -621,7 +617,7 @@ static struct xd_sched_plan rescue_any(const struct xd_adaptive2 *p,
 /* Returns whether a request is running with bytes that it has not offered to
  * others.  A request that has offered everything may be stalled, and does not
  * count. */
-static bool anything_runs(const struct xd_adaptive2 *p)
+static bool anything_runs(const struct xd_adaptive *p)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++)
         if (p->conns[i].is_running &&
@@ -633,7 +629,7 @@ static bool anything_runs(const struct xd_adaptive2 *p)
 /* Returns the next range for a reader, short enough to arrive before its
  * deadline.  A connection that is too slow for the next bytes gets later
  * ones. */
-static struct xd_range find_urgent(const struct xd_adaptive2 *p,
+static struct xd_range find_urgent(const struct xd_adaptive *p,
                                    const struct xd_conn *c,
                                    const struct xd_window *w)
 {
@@ -665,7 +661,7 @@ static struct xd_range find_urgent(const struct xd_adaptive2 *p,
 /* Returns the next range of the window for a request of `share` bytes.  It
  * begins with the block that the depot suggests, if nobody was asked for that
  * and the request is at least one block long. */
-static struct xd_range find_bulk(const struct xd_adaptive2 *p,
+static struct xd_range find_bulk(const struct xd_adaptive *p,
                                  const struct xd_conn *c,
                                  const struct xd_window *w, double share)
 {
@@ -684,7 +680,7 @@ static struct xd_range find_bulk(const struct xd_adaptive2 *p,
 
 /* Returns the next range of the window for the connection; empty if there is
  * none. */
-static struct xd_range find_for(const struct xd_adaptive2 *p,
+static struct xd_range find_for(const struct xd_adaptive *p,
                                 const struct xd_conn *c,
                                 const struct xd_window *w, double share)
 {
@@ -706,7 +702,7 @@ static struct xd_range find_for(const struct xd_adaptive2 *p,
  * The bytes between them must have arrived, must not be on the way from the
  * same depot again, and must be so few that receiving them again costs less
  * than an action. */
-static bool follows(const struct xd_adaptive2 *p, const struct xd_conn *c,
+static bool follows(const struct xd_adaptive *p, const struct xd_conn *c,
                     struct xd_range a, struct xd_range b)
 {
     struct xd_range between = {a.end, b.begin}, both = {a.begin, b.end};
@@ -723,7 +719,7 @@ static bool follows(const struct xd_adaptive2 *p, const struct xd_conn *c,
 
 /* Extends the range over bytes that have arrived into the next unassigned
  * range, if that takes less time than waiting for another response. */
-static struct xd_range go_on(const struct xd_adaptive2 *p,
+static struct xd_range go_on(const struct xd_adaptive *p,
                              const struct xd_conn *c, struct xd_range r,
                              struct xd_range window)
 {
@@ -740,7 +736,7 @@ static struct xd_range go_on(const struct xd_adaptive2 *p,
  * bytes waits for its first byte at another depot, and `c` would deliver both
  * ranges sooner by more than the price, these bytes are offered first.  The
  * next plan requests both. */
-static struct xd_sched_plan join(const struct xd_adaptive2 *p,
+static struct xd_sched_plan join(const struct xd_adaptive *p,
                                  const struct xd_conn *c, struct xd_range r,
                                  struct xd_range window)
 {
@@ -767,7 +763,7 @@ static struct xd_sched_plan join(const struct xd_adaptive2 *p,
 
 /* Cancels a stalled request of the same depot whose bytes were offered to
  * others and not taken, so that `c` can ask for them. */
-static struct xd_sched_plan cancel_stalled(const struct xd_adaptive2 *p,
+static struct xd_sched_plan cancel_stalled(const struct xd_adaptive *p,
                                            const struct xd_conn *c)
 {
     const struct xd_conn *v = xd_conns_of(p, c->depot);
@@ -787,7 +783,7 @@ static struct xd_sched_plan cancel_stalled(const struct xd_adaptive2 *p,
 
 /* Returns the best action for an idle connection; XD_PLAN_WAIT if there is
  * none. */
-static struct xd_sched_plan use(const struct xd_adaptive2 *p,
+static struct xd_sched_plan use(const struct xd_adaptive *p,
                                 const struct xd_conn *c)
 {
     const struct xd_book *b = p->book;
@@ -815,7 +811,7 @@ static struct xd_sched_plan use(const struct xd_adaptive2 *p,
 
 /* Returns the fastest idle connection of the depot that is open.  If all open
  * ones are busy, returns one that can be opened, or NULL. */
-static const struct xd_conn *find_idle(const struct xd_adaptive2 *p,
+static const struct xd_conn *find_idle(const struct xd_adaptive *p,
                                        unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot), *best = NULL;
@@ -835,7 +831,7 @@ static const struct xd_conn *find_idle(const struct xd_adaptive2 *p,
 /* Returns whether all packets from the depot wait in a long queue, and the
  * running requests will keep it full.  Another request would not increase the
  * throughput. */
-static bool is_full(const struct xd_adaptive2 *p, unsigned depot)
+static bool is_full(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     const double most = 2 * p->depots[depot].rtt + XD_LONG_QUEUE_S;
@@ -859,7 +855,7 @@ static bool is_full(const struct xd_adaptive2 *p, unsigned depot)
 
 /* Returns how soon the connection would have received an equal part of the
  * missing bytes, in seconds. */
-static double rank(const struct xd_adaptive2 *p, const struct xd_conn *c)
+static double rank(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     return xd_byte_in(p, c) + p->left / width_of_all(p) / xd_rate_of(p, c) +
            SPREAD * p->depots[c->depot].n_running;
@@ -868,7 +864,7 @@ static double rank(const struct xd_adaptive2 *p, const struct xd_conn *c)
 /* Returns the idle connection that follows `last` in the order of rank(), or
  * the first one if `last` is NULL.  Equal ones are in the order of their
  * addresses. */
-static const struct xd_conn *next_idle(const struct xd_adaptive2 *p,
+static const struct xd_conn *next_idle(const struct xd_adaptive *p,
                                        const struct xd_conn *last)
 {
     const struct xd_book *b = p->book;
@@ -895,7 +891,7 @@ static const struct xd_conn *next_idle(const struct xd_adaptive2 *p,
     return best;
 }
 
-struct xd_sched_plan xd_next_action(const struct xd_adaptive2 *p)
+struct xd_sched_plan xd_next_action(const struct xd_adaptive *p)
 {
     struct xd_sched_plan plan = drop_needless(p);
     const struct xd_conn *c = NULL;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The constants of the adaptive2 policy.
+ * The constants of the adaptive policy.
  *
  * "Prototype" marks a value that was chosen with an earlier program with the
  * same rules, by varying one constant at a time over random networks.  Some
  * comments name a standard instead.  The origin of the other values is not
  * recorded.
  */
-#ifndef XD_SCHED_ADAPTIVE2_TUNABLES_H
-#define XD_SCHED_ADAPTIVE2_TUNABLES_H
+#ifndef XD_SCHED_ADAPTIVE_TUNABLES_H
+#define XD_SCHED_ADAPTIVE_TUNABLES_H
 
 #include "base/time.h"
 
