@@ -102,8 +102,7 @@ static void bound_prior(struct xd_depot_record *d, double mean)
  * - its round-trip time, as soon as it has connected;
  * - its mean throughput, from the connections with samples or else from earlier
  *   ones, or from an earlier download.  Adds the sum to *sum and their number
- *   to *n;
- * - its number of requests after a refusal: one more after each back-off. */
+ *   to *n. */
 static void average(struct xd_adaptive *p, unsigned depot, double *sum,
                     unsigned *n)
 {
@@ -128,16 +127,6 @@ static void average(struct xd_adaptive *p, unsigned depot, double *sum,
         bound_prior(d, p->rate);
     *sum += own;
     *n += known;
-    if (p->book->depots[depot].is_backing_off && d->allowed > 0 &&
-        d->more_at < XD_NEVER &&
-        d->more_at < p->book->depots[depot].back_off_until +
-                         (xd_usec)(d->back_off * (double)XD_SECOND))
-        d->more_at = p->book->depots[depot].back_off_until +
-                     (xd_usec)(d->back_off * (double)XD_SECOND);
-    if (d->allowed > 0 && d->n_running >= d->allowed && p->now >= d->more_at) {
-        d->allowed++;
-        d->more_at = p->now + (xd_usec)(d->back_off * (double)XD_SECOND);
-    }
 }
 
 /* Returns where the object with this number begins; of the number of objects,

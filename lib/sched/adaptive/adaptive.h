@@ -111,9 +111,6 @@ struct xd_depot_record {
      * replacement was fast enough */
     double renew_pause;
     xd_usec renew_at; /* end of that pause */
-    double back_off;  /* seconds, after the last refusal; 0: no refusal */
-    unsigned allowed; /* requests at a time since a refusal; 0: no limit */
-    xd_usec more_at;  /* when `allowed` may grow by one; or XD_NEVER */
     unsigned width;   /* maximum number of connections */
     /* The bytes that the depot suggests for its next request; may be empty.  It
      * may be wrong, so it affects only the order of requests. */

@@ -12,21 +12,31 @@
 /* Maximum number of unassigned gaps that are examined for one request. */
 #define MOST_GAPS 32
 
+/* Returns how many requests at a time the depot serves, as far as it has
+ * refused more; 0: it has not.  If it refused connections, and the next requests
+ * share one, they are not limited. */
+static unsigned ceiling_of(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_holder *d = &p->book->depots[depot];
+
+    return d->ceiling_spreads == (d->shares && p->object >= XD_SHORT)
+               ? d->ceiling
+               : 0;
+}
+
 /* Returns how many requests the depot may get at a time, at least 1. */
 static unsigned most_at_a_time(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];
     unsigned most = xd_most_requests(p, depot);
 
-    if (p->depots[depot].allowed > 0 && p->depots[depot].allowed < most)
-        most = p->depots[depot].allowed;
     /* After a failure, a single request shows whether the depot works again. */
     if (d->failures + d->preempted > 0 || p->line.is_slow)
         most = 1;
     if (d->max_lanes > 0 && d->max_lanes < most)
         most = d->max_lanes;
-    if (d->ceiling > 0 && d->ceiling < most)
-        most = d->ceiling;
+    if (ceiling_of(p, depot) > 0 && ceiling_of(p, depot) < most)
+        most = ceiling_of(p, depot);
     if (d->governed > 0 && d->governed < most)
         most = d->governed;
     return most;
@@ -156,7 +166,7 @@ static bool is_only_answer(const struct xd_adaptive *p, const struct xd_conn *c)
     const struct xd_depot_record *d = &p->depots[c->depot];
 
     return c->has_begun && p->book->depots[c->depot].most_flowing <= 1 &&
-           (d->allowed > 0 || (c->n_requests == 1 && d->n_past == 0));
+           (p->book->depots[c->depot].ceiling > 0 || (c->n_requests == 1 && d->n_past == 0));
 }
 
 /* Compares the connections of a depot with a new one. */

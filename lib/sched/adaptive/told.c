@@ -183,20 +183,6 @@ static void closed(struct xd_adaptive *p, struct xd_conn *c)
     c->is_open = false;
 }
 
-/* Records a request that failed before its first byte, and assumes that the
- * depot refused it because too many were running.  The back-off doubles, and
- * counts as a wait for a first byte. */
-static void refused(struct xd_adaptive *p, struct xd_depot_record *d)
-{
-    d->allowed = d->n_running > 0 ? d->n_running : 1;
-    if (p->now < d->more_at)
-        return; /* refused together with an earlier request */
-    d->back_off = xd_lesser(XD_LONGEST_BACK_OFF_S,
-                            d->back_off > 0 ? 2 * d->back_off : XD_BACK_OFF_S);
-    d->more_at = p->now + (xd_usec)(d->back_off * (double)XD_SECOND);
-    answered(d, d->back_off);
-}
-
 /* Estimates the throughput, in bytes per second, from a response too short for
  * a sample.  At least one initial congestion window is possible in each round
  * trip, even if the response had fewer bytes. */
@@ -235,14 +221,10 @@ void xd_told_ended(struct xd_adaptive *p, unsigned fetch, bool failed)
     /* A rough estimate is better than no sample. */
     if (c->n_samples == 0 && c->has_begun && c->heard_at > c->asked_at)
         note_sample(c, short_rate(c, d));
-    if (failed && !c->has_begun)
-        refused(p, d);
-    else if (failed) /* perhaps banned: do not try more requests */
-        d->more_at = XD_NEVER;
     /* Canceled after an unusually long wait.  The real wait would have been
      * longer, so count at least this one. */
-    else if (!c->has_begun && p->now > c->asked_at &&
-             xd_seconds(p->now - c->asked_at) > d->wait + d->rtt)
+    if (!failed && !c->has_begun && p->now > c->asked_at &&
+        xd_seconds(p->now - c->asked_at) > d->wait + d->rtt)
         answered(d, xd_seconds(p->now - c->asked_at) - d->rtt);
     if (failed || c->got < c->asked_end)
         closed(p, c);

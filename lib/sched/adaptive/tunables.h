@@ -185,13 +185,6 @@
 /* The user's limit is reached from this part of it on. */
 #define XD_NEAR_LIMIT 0.8
 
-/* Back-off of a depot after it refused a request, in seconds.  Then it gets one
- * more request at a time than it served.  The back-off doubles with each
- * refusal, up to the second value.  Without these attempts, a depot that
- * refused once would be limited for the rest of the download.  Prototype. */
-#define XD_BACK_OFF_S 0.25
-#define XD_LONGEST_BACK_OFF_S 8.0
-
 /* Packets wait in a queue if the round-trip time exceeds 1.2 times the shortest
  * one by more than this, in seconds. */
 #define XD_QUEUE_S 0.005
