@@ -522,7 +522,8 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
  * takes over everything.  `end` is when the request would end otherwise. */
 static struct xd_sched_plan help(const struct xd_adaptive *p,
                                  const struct xd_conn *c,
-                                 const struct xd_conn *v, double end)
+                                 const struct xd_conn *v, double end,
+                                 double price)
 {
     double left, x, gain, lost, its, mine = xd_rate_of(p, c),
                                      wait = xd_byte_in(p, c);
@@ -544,7 +545,7 @@ static struct xd_sched_plan help(const struct xd_adaptive *p,
     x = xd_lesser(left, (double)(rest.end - middle));
     gain = end - (wait + x / mine);
     lost = xd_lesser(in_flight(p, v), x);
-    if (gain < p->price + (lost > 0 ? XD_WASTE * lost / p->total : 0) ||
+    if (gain < price + (lost > 0 ? XD_WASTE * lost / p->total : 0) ||
         (v->depot == c->depot &&
          (is_only_answer(p, v) || is_unsized(p, rest.begin))))
         return nothing;
@@ -561,7 +562,15 @@ static struct xd_sched_plan help_latest(const struct xd_adaptive *p,
     double end;
     const struct xd_conn *v = find_latest(p, c, &end);
 
-    return v ? help(p, c, v, end) : nothing;
+    return v ? help(p, c, v, end, p->price) : nothing;
+}
+
+/* Returns the minimum gain of an action for the reader, in seconds.  While it
+ * waits, it gains from each millisecond. */
+static double price_of_delay(const struct xd_adaptive *p,
+                             const struct xd_window *w)
+{
+    return xd_shown_in(p, w, w->range.begin) > 0 ? p->price : 0;
 }
 
 /* Returns whether `v` is receiving bytes of the range `awaited` too late for
@@ -579,8 +588,34 @@ static bool is_awaited(const struct xd_adaptive *p, const struct xd_conn *c,
         !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
         return false;
     mine = xd_byte_in(p, c) + xd_conn_left(p, v) / xd_rate_of(p, c);
-    return end > XD_RENEW * mine + p->price &&
+    return end > XD_RENEW * mine + price_of_delay(p, w) &&
            end > xd_shown_in(p, w, rest.begin);
+}
+
+/* Offers the request for the first missing byte of a reader that waits, if its
+ * depot has not answered and that of `c` would deliver this byte as soon.
+ * The depots race for it. */
+static struct xd_sched_plan race(const struct xd_adaptive *p,
+                                 const struct xd_conn *c,
+                                 const struct xd_window *w)
+{
+    uint64_t byte =
+        xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
+
+    if (xd_shown_in(p, w, w->range.begin) > 0 ||
+        p->depots[c->depot].n_answers == 0)
+        return nothing;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_conn *v = &p->conns[i];
+        struct xd_range rest = xd_conn_rest(p, v);
+
+        if (v->is_running && !v->is_leaving && !v->has_begun &&
+            v->depot != c->depot && rest.begin <= byte && byte < rest.end &&
+            xd_byte_in(p, v) >= xd_byte_in(p, c) &&
+            xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
+            return action(p, XD_PLAN_OFFER, v, rest);
+    }
+    return nothing;
 }
 
 /* Takes over a request that makes the reader of the window wait.  After a jump
@@ -591,18 +626,20 @@ static struct xd_sched_plan rescue(const struct xd_adaptive *p,
                                    const struct xd_window *w)
 {
     struct xd_range awaited = w->range;
+    struct xd_sched_plan plan = race(p, c, w);
 
+    if (plan.kind != XD_PLAN_WAIT || p->rate <= 0)
+        return plan;
     awaited.end =
         xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range) + 1;
     if (awaited.end < w->jumped_to + p->book->o.block_bytes)
         awaited.end = w->jumped_to + p->book->o.block_bytes;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *v = &p->conns[i];
-        struct xd_sched_plan plan;
 
         if (!is_awaited(p, c, v, w, awaited))
             continue;
-        plan = help(p, c, v, xd_end_in(p, v));
+        plan = help(p, c, v, xd_end_in(p, v), price_of_delay(p, w));
         if (plan.kind != XD_PLAN_WAIT)
             return plan;
     }
@@ -613,7 +650,7 @@ static struct xd_sched_plan rescue(const struct xd_adaptive *p,
 static struct xd_sched_plan rescue_any(const struct xd_adaptive *p,
                                        const struct xd_conn *c)
 {
-    for (unsigned i = 0; p->rate > 0 && i < p->book->n_windows; i++) {
+    for (unsigned i = 0; i < p->book->n_windows; i++) {
         struct xd_sched_plan plan = nothing;
 
         if (xd_is_read(p, &p->book->windows[i]))
