@@ -64,17 +64,20 @@ static bool has_waiting(const struct xd_adaptive *p, unsigned depot)
     return false;
 }
 
-/* Returns how long the first request to a depot is its only one, in
- * microseconds, unless it is answered before.  The answer shows whether the
- * depot gives ranges; if not, each request would deliver the whole file.  If
- * there are several depots, or an earlier download has used several
- * connections, the wait would cost more than it saves. */
-static xd_usec first_wait(const struct xd_adaptive *p, unsigned depot)
+/* Returns how many requests a depot may get that was asked and has not answered.
+ * The answer shows whether the depot has the file and gives ranges; if not, each
+ * request fails, or delivers the whole file.  A far depot answers too late: to
+ * wait for it would cost more than it saves.  If there are several depots, or an
+ * earlier download has used several connections, one more is risked sooner. */
+static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
 {
-    if (p->book->n_depots > 1 ||
-        p->book->depots[depot].guess.learned.useful > 0)
-        return 2 * XD_FIRST_TICK;
-    return XD_ALONE_TICK;
+    xd_usec silence = p->now - p->depots[depot].asked_at;
+    bool is_alone = p->book->n_depots == 1 &&
+                    p->book->depots[depot].guess.learned.useful == 0;
+
+    if (silence >= XD_NEAR_TICK)
+        return UINT_MAX;
+    return is_alone || silence < 2 * XD_FIRST_TICK ? 1 : 2;
 }
 
 unsigned xd_room_of(const struct xd_adaptive *p, unsigned depot)
@@ -82,12 +85,10 @@ unsigned xd_room_of(const struct xd_adaptive *p, unsigned depot)
     const struct xd_holder *d = &p->book->depots[depot];
     unsigned most = most_at_a_time(p, depot);
 
+    if (xd_is_unheard(p, depot) && most_unheard(p, depot) < most)
+        most = most_unheard(p, depot);
     if (!xd_holder_is_ready(d) || d->running >= most || xd_is_surplus(p, depot))
         return 0;
-    /* One request shows whether the depot has the file, if it answers soon. */
-    if (xd_is_unheard(p, depot) &&
-        p->now < p->depots[depot].asked_at + first_wait(p, depot))
-        return d->running > 0 ? 0 : 1;
     /* The next request shows whether a depot that has refused some accepts
      * more. */
     if (d->is_spared)
@@ -166,7 +167,8 @@ static bool is_only_answer(const struct xd_adaptive *p, const struct xd_conn *c)
     const struct xd_depot_record *d = &p->depots[c->depot];
 
     return c->has_begun && p->book->depots[c->depot].most_flowing <= 1 &&
-           (p->book->depots[c->depot].ceiling > 0 || (c->n_requests == 1 && d->n_past == 0));
+           (p->book->depots[c->depot].ceiling > 0 ||
+            (c->n_requests == 1 && d->n_past == 0));
 }
 
 /* Compares the connections of a depot with a new one. */
