@@ -484,14 +484,17 @@ static unsigned count_well(const struct xd_adaptive *p)
 }
 
 /* While no throughput is known, as many depots are opened as there are
- * connections at the start, or all if nothing tells which are near.  Later, one more is opened if the end would come
- * sooner by more than the price of an action. */
+ * connections at the start, and half as many more if nothing tells which are
+ * near.  Later, one more is opened if the end would come sooner by more than the
+ * price of an action. */
 static bool adaptive_wants_more(void *policy)
 {
     const struct xd_adaptive *p = policy;
+    unsigned first = XD_FIRST_CONNECTIONS;
 
-    if (count_well(p) < XD_FIRST_CONNECTIONS ||
-        (p->rate <= 0 && !p->book->has_pings))
+    if (p->rate <= 0 && !p->book->has_pings)
+        first += first / 2;
+    if (count_well(p) < first)
         return true;
     return p->rate > 0 && p->rate * (p->time_left - 2 * p->setup) >
                               p->price * (p->total + p->rate);

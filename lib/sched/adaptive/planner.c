@@ -261,7 +261,7 @@ static struct xd_sched_plan replace(const struct xd_adaptive *p)
         const struct xd_conn *c;
 
         if (depot == b->n_depots || !xd_holder_is_ready(&b->depots[depot]) ||
-            p->depots[depot].rtt <= 0)
+            b->depots[depot].is_spared || p->depots[depot].rtt <= 0)
             continue;
         c = find_slow(p, depot);
         if (c)
