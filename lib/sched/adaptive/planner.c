@@ -695,9 +695,10 @@ static struct xd_range find_urgent(const struct xd_adaptive *p,
             p, r,
             xd_lesser(first_share(p, c),
                       (double)p->book->o.block_bytes / XD_FIRST_PARTS));
-    allowed =
-        xd_lesser(xd_time_allowed(p, w, r.begin),
-                  xd_greater(XD_LONGEST_READ_S, XD_LONGEST_READ_WAITS * wait));
+    allowed = xd_time_allowed(p, w, r.begin);
+    if (!xd_is_alone(p))
+        allowed = xd_lesser(allowed, xd_greater(XD_LONGEST_READ_S,
+                                                XD_LONGEST_READ_WAITS * wait));
     most = rate * (allowed - wait);
     if (most >= least)
         return limit(p, r, most);

@@ -49,20 +49,40 @@ static double time_before(const struct xd_adaptive *p,
            p->total;
 }
 
-double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
-                       uint64_t byte)
-{
-    if (!xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first_block(p, w)))
-        return byte < first_block(p, w).end ? XD_READ_S : XD_BESIDE_S;
-    return xd_greater(XD_READ_S,
-                      xd_greater(XD_NEED_PART * xd_shown_in(p, w, byte),
-                                 time_before(p, w, byte)));
-}
-
 /* Returns whether a player shows the bytes of the window at a known rate. */
 static bool is_played(const struct xd_window *w)
 {
     return w->due != XD_NEVER && w->bytes_per_s > 0;
+}
+
+bool xd_is_alone(const struct xd_adaptive *p)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_windows; i++)
+        n += is_played(&p->book->windows[i]);
+    return p->n_open == 1 && n <= 1;
+}
+
+/* Returns how long a request for urgent bytes may take, in seconds.  The
+ * connections of a lone depot divide a block among them. */
+static double shortest(const struct xd_adaptive *p)
+{
+    double block = (double)p->book->o.block_bytes / xd_greater(p->total, 1);
+
+    return xd_is_alone(p) ? xd_greater(XD_READ_S, xd_lesser(XD_BULK_S, block))
+                          : XD_READ_S;
+}
+
+double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
+                       uint64_t byte)
+{
+    if (!xd_is_alone(p) &&
+        !xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first_block(p, w)))
+        return byte < first_block(p, w).end ? XD_READ_S : XD_BESIDE_S;
+    return xd_greater(shortest(p),
+                      xd_greater(XD_NEED_PART * xd_shown_in(p, w, byte),
+                                 time_before(p, w, byte)));
 }
 
 /* Returns whether the player will not wait even if the throughput falls to
