@@ -284,6 +284,9 @@ struct xd_sched_plan xd_next_action(const struct xd_adaptive *p);
 /* Returns whether a reader needs the bytes of the window by a deadline. */
 bool xd_is_read(const struct xd_adaptive *p, const struct xd_window *w);
 
+/* Returns how many players show bytes at a known rate. */
+unsigned xd_count_players(const struct xd_adaptive *p);
+
 /* Returns whether a single depot is open, for at most one player.  No other
  * depot can help and no other player waits, so requests are long. */
 bool xd_is_alone(const struct xd_adaptive *p);

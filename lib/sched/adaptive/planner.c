@@ -67,7 +67,8 @@ static bool has_waiting(const struct xd_adaptive *p, unsigned depot)
 /* Returns how many requests a depot may get that was asked and has not answered.
  * The answer shows whether the depot has the file and gives ranges; if not, each
  * request fails, or delivers the whole file.  A far depot answers too late: to
- * wait for it would cost more than it saves.  If there are several depots, or an
+ * wait for it would cost more than it saves, and a player would see it.  If
+ * there are several depots, or an
  * earlier download has used several connections, one more is risked sooner. */
 static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
 {
@@ -75,7 +76,8 @@ static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
     bool is_alone = p->book->n_depots == 1 &&
                     p->book->depots[depot].guess.learned.useful == 0;
 
-    if (silence >= XD_NEAR_TICK)
+    if (silence >= XD_NEAR_TICK ||
+        (xd_count_players(p) > 0 && silence >= 2 * XD_FIRST_TICK))
         return UINT_MAX;
     return is_alone || silence < 2 * XD_FIRST_TICK ? 1 : 2;
 }

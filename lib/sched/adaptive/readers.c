@@ -55,13 +55,18 @@ static bool is_played(const struct xd_window *w)
     return w->due != XD_NEVER && w->bytes_per_s > 0;
 }
 
-bool xd_is_alone(const struct xd_adaptive *p)
+unsigned xd_count_players(const struct xd_adaptive *p)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < p->book->n_windows; i++)
         n += is_played(&p->book->windows[i]);
-    return p->n_open == 1 && n <= 1;
+    return n;
+}
+
+bool xd_is_alone(const struct xd_adaptive *p)
+{
+    return p->n_open == 1 && xd_count_players(p) <= 1;
 }
 
 /* Returns how long a request for urgent bytes may take, in seconds.  The
@@ -91,12 +96,14 @@ static bool has_spare(const struct xd_adaptive *p, const struct xd_window *w)
 {
     struct xd_range gap =
         xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
+    double rate = xd_rate_meter_of(&p->meter, p->bytes, p->now);
     uint64_t end = p->book->wanted.end;
 
     if (xd_range_is_empty(gap))
         return true;
     return p->rate > 0 && xd_shown_in(p, w, gap.begin) > XD_SPARE_S &&
-           time_before(p, w, end) < XD_SPARE_PART * xd_shown_in(p, w, end);
+           time_before(p, w, end) * p->total <
+               XD_SPARE_PART * rate * xd_shown_in(p, w, end);
 }
 
 bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w)
