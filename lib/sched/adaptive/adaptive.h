@@ -2,13 +2,15 @@
 /*
  * The records of the adaptive policy, and the functions that its files share:
  *
- *     told.c       turns events into records
- *     forecast.c   computes throughputs, waits and ends from the records
- *     planner.c    names the next action; changes nothing
- *     readers.c    computes the limits that deadlines set for requests
- *     control.c    decides how many connections each depot gets
- *     slow_line.c  limits the requests on a slow line of the client
- *     adaptive.c  carries out the actions: the functions of policy.h
+ *     told.c              turns events into records
+ *     forecast.c          computes throughputs, waits and ends from the records
+ *     room.c              decides how many requests a depot may get now
+ *     slow_connections.c  finds connections to replace
+ *     planner.c           names the next action; changes nothing
+ *     readers.c           computes the limits that deadlines set for requests
+ *     control.c           decides how many connections each depot gets
+ *     slow_line.c         limits the requests on a slow line of the client
+ *     adaptive.c          carries out the actions: the functions of policy.h
  */
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
@@ -267,14 +269,37 @@ double xd_rate_meter_of(const struct xd_rate_meter *m, double bytes,
 void xd_rate_meter_turn(struct xd_rate_meter *m, double bytes, xd_usec span,
                         xd_usec now);
 
-/* ---- planner.c ---- */
+/* ---- room.c ---- */
 
 /* Returns how many more requests the depot may be asked for now. */
 unsigned xd_room_of(const struct xd_adaptive *p, unsigned depot);
 
+/* Returns how many requests the depot may get at a time, at least 1. */
+unsigned xd_most_at_a_time(const struct xd_adaptive *p, unsigned depot);
+
+/* Returns whether the connection is stalled: its next byte is expected much
+ * later than a new connection would deliver its first. */
+bool xd_is_late(const struct xd_adaptive *p, const struct xd_conn *c);
+
+/* ---- slow_connections.c: change nothing ---- */
+
 /* Returns whether the throughput of the connection is still unknown: it has too
  * few samples, is in slow start, or waits for the first byte of a response. */
 bool xd_is_young(const struct xd_conn *c);
+
+/* Returns whether this is the only response that the depot has accepted: the
+ * first one, or one beside which it refuses all others.  The depot may never
+ * accept another, so this one is not given up for a promise. */
+bool xd_is_only_answer(const struct xd_adaptive *p, const struct xd_conn *c);
+
+/* Returns a plan to cancel a request that is no longer needed, if there is
+ * one. */
+struct xd_sched_plan xd_drop_needless(const struct xd_adaptive *p);
+
+/* Returns a plan to replace a slow connection, if that pays. */
+struct xd_sched_plan xd_replace_slow(const struct xd_adaptive *p);
+
+/* ---- planner.c ---- */
 
 /* Returns the best action now.  Changes nothing. */
 struct xd_sched_plan xd_next_action(const struct xd_adaptive *p);
@@ -411,5 +436,25 @@ static inline struct xd_range xd_conn_rest(const struct xd_adaptive *p,
 {
     return (struct xd_range){c->got, p->book->assigned[c - p->conns].end};
 }
+
+/* Returns the bytes on the way from the server, which are lost if the
+ * connection is closed: throughput times round-trip time. */
+static inline double xd_in_flight(const struct xd_adaptive *p,
+                                  const struct xd_conn *c)
+{
+    return c->has_begun
+               ? c->rate * xd_greater(p->depots[c->depot].rtt, c->rtt_now)
+               : 0;
+}
+
+static inline struct xd_sched_plan xd_make_plan(const struct xd_adaptive *p,
+                                                enum xd_sched_plan_kind kind,
+                                                const struct xd_conn *c,
+                                                struct xd_range r)
+{
+    return (struct xd_sched_plan){kind, (unsigned)(c - p->conns), r};
+}
+
+static const struct xd_sched_plan xd_no_plan = {.kind = XD_PLAN_WAIT};
 
 #endif

@@ -12,266 +12,6 @@
 /* Maximum number of unassigned gaps that are examined for one request. */
 #define MOST_GAPS 32
 
-/* Returns how many requests at a time the depot serves, as far as it has
- * refused more; 0: it has not.  If it refused connections, and the next requests
- * share one, they are not limited. */
-static unsigned ceiling_of(const struct xd_adaptive *p, unsigned depot)
-{
-    const struct xd_holder *d = &p->book->depots[depot];
-
-    return d->ceiling_spreads == (d->shares && p->object >= XD_SHORT)
-               ? d->ceiling
-               : 0;
-}
-
-/* Returns how many requests the depot may get at a time, at least 1. */
-static unsigned most_at_a_time(const struct xd_adaptive *p, unsigned depot)
-{
-    const struct xd_holder *d = &p->book->depots[depot];
-    unsigned most = xd_most_requests(p, depot);
-
-    /* After a failure, a single request shows whether the depot works again. */
-    if (d->failures + d->preempted > 0 || p->line.is_slow)
-        most = 1;
-    if (d->max_lanes > 0 && d->max_lanes < most)
-        most = d->max_lanes;
-    if (ceiling_of(p, depot) > 0 && ceiling_of(p, depot) < most)
-        most = ceiling_of(p, depot);
-    if (d->governed > 0 && d->governed < most)
-        most = d->governed;
-    return most;
-}
-
-/* Returns whether the connection is stalled: its next byte is expected much
- * later than a new connection would deliver its first. */
-static bool is_late(const struct xd_adaptive *p, const struct xd_conn *c)
-{
-    double late = 2 * xd_setup_of(p, c->depot);
-
-    return xd_byte_in(p, c) >
-           xd_greater(late, c->has_begun ? 2 * XD_QUIET_S : XD_QUIET_S);
-}
-
-/* Returns whether a request to the depot waits for its first byte and is not
- * stalled. */
-static bool has_waiting(const struct xd_adaptive *p, unsigned depot)
-{
-    const struct xd_conn *c = xd_conns_of(p, depot);
-
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
-        if (c[i].is_running && !c[i].has_begun && !is_late(p, &c[i]))
-            return true;
-    return false;
-}
-
-/* Returns how many requests a depot may get that was asked and has not answered.
- * The answer shows whether the depot has the file and gives ranges; if not, each
- * request fails, or delivers the whole file.  A far depot answers too late: to
- * wait for it would cost more than it saves, and a player would see it.  If
- * there are several depots, or an
- * earlier download has used several connections, one more is risked sooner. */
-static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
-{
-    xd_usec silence = p->now - p->depots[depot].asked_at;
-    bool is_alone = p->book->n_depots == 1 &&
-                    p->book->depots[depot].guess.learned.useful == 0;
-
-    if (silence >= XD_NEAR_TICK ||
-        (xd_count_players(p) > 0 && silence >= 2 * XD_FIRST_TICK))
-        return UINT_MAX;
-    return is_alone || silence < 2 * XD_FIRST_TICK ? 1 : 2;
-}
-
-unsigned xd_room_of(const struct xd_adaptive *p, unsigned depot)
-{
-    const struct xd_holder *d = &p->book->depots[depot];
-    unsigned most = most_at_a_time(p, depot);
-
-    if (xd_is_unheard(p, depot) && most_unheard(p, depot) < most)
-        most = most_unheard(p, depot);
-    if (!xd_holder_is_ready(d) || d->running >= most || xd_is_surplus(p, depot))
-        return 0;
-    /* The next request shows whether a depot that has refused some accepts
-     * more. */
-    if (d->is_spared)
-        return has_waiting(p, depot) ? 0 : 1;
-    return most - d->running;
-}
-
-static struct xd_sched_plan action(const struct xd_adaptive *p,
-                                   enum xd_sched_plan_kind kind,
-                                   const struct xd_conn *c, struct xd_range r)
-{
-    return (struct xd_sched_plan){kind, (unsigned)(c - p->conns), r};
-}
-
-static const struct xd_sched_plan nothing = {.kind = XD_PLAN_WAIT};
-
-/* Returns the bytes on the way from the server, which are lost if the
- * connection is closed: throughput times round-trip time. */
-static double in_flight(const struct xd_adaptive *p, const struct xd_conn *c)
-{
-    return c->has_begun
-               ? c->rate * xd_greater(p->depots[c->depot].rtt, c->rtt_now)
-               : 0;
-}
-
-/* ---- needless requests and slow connections ---- */
-
-/* Returns whether another request is receiving the range that contains the next
- * byte of this one. */
-static bool is_replaced(const struct xd_adaptive *p, const struct xd_conn *c)
-{
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_conn *o = &p->conns[i];
-
-        if (o != c && o->is_running && !o->is_leaving && o->has_begun &&
-            o->range.begin <= c->got && c->got < p->book->assigned[i].end)
-            return true;
-    }
-    return false;
-}
-
-/* Returns whether the request should be canceled.  Either another request has
- * taken over all its remaining bytes, or the next ones have already arrived and
- * skipping them saves more time than connecting again takes. */
-static bool is_needless(const struct xd_adaptive *p, const struct xd_conn *c)
-{
-    struct xd_range rest = {c->got, c->range.end}, gap;
-
-    if (xd_range_is_empty(rest))
-        return false;
-    if (xd_range_is_empty(xd_conn_rest(p, c)) && is_replaced(p, c))
-        return true;
-    if (!c->has_begun)
-        return false;
-    gap = xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, rest);
-    return (double)(gap.begin - rest.begin) / xd_rate_of(p, c) >
-           2 * xd_setup_of(p, c->depot);
-}
-
-static struct xd_sched_plan drop_needless(const struct xd_adaptive *p)
-{
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_conn *c = &p->conns[i];
-
-        if (c->is_running && !c->is_leaving && is_needless(p, c))
-            return action(p, XD_PLAN_CANCEL, c, c->range);
-    }
-    return nothing;
-}
-
-/* Returns whether this is the only response that the depot has accepted: the
- * first one, or one beside which it refuses all others.  The depot may never
- * accept another, so this one is not given up for a promise. */
-static bool is_only_answer(const struct xd_adaptive *p, const struct xd_conn *c)
-{
-    const struct xd_depot_record *d = &p->depots[c->depot];
-
-    return c->has_begun && p->book->depots[c->depot].most_flowing <= 1 &&
-           (p->book->depots[c->depot].ceiling > 0 ||
-            (c->n_requests == 1 && d->n_past == 0));
-}
-
-/* Compares the connections of a depot with a new one. */
-struct slowness {
-    double fresh;                /* expected throughput of a new connection */
-    unsigned fast, young;        /* fast connections, and not yet known ones */
-    const struct xd_conn *worst; /* slowest of the others, or NULL */
-    double worst_rate;           /* its throughput; 0: it is stalled */
-};
-
-bool xd_is_young(const struct xd_conn *c)
-{
-    return c->n_samples < XD_MATURE || c->is_rising || !c->has_begun;
-}
-
-/* Returns whether a shared queue explains the silence of the connection.  If it
- * overflows, TCP waits before it sends again.  Before the first byte of the
- * connection, others of its depot show the queue.  A new connection would wait
- * in the same queue. */
-static bool waits_in_queue(const struct xd_adaptive *p, const struct xd_conn *c)
-{
-    const struct xd_conn *other = xd_conns_of(p, c->depot);
-
-    if (c->has_begun)
-        return xd_is_contended(p, c);
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
-        if (other[i].is_running && other[i].has_begun &&
-            xd_is_queued(p, &other[i]) &&
-            xd_seconds(p->now - c->heard_at) <
-                XD_QUEUE_WAITS * other[i].rtt_now)
-            return true;
-    return false;
-}
-
-static void compare(const struct xd_adaptive *p, const struct xd_conn *c,
-                    struct slowness *r)
-{
-    double rate = c->rate;
-
-    if (!c->is_running || c->is_leaving || is_only_answer(p, c))
-        return;
-    if (is_late(p, c) && !waits_in_queue(p, c)) {
-        rate = 0;
-    } else if (c->n_samples > 0 && c->rate > r->fresh / XD_RENEW) {
-        r->fast++;
-        return;
-    } else if (xd_is_contended(p, c)) {
-        return;
-    } else if (xd_is_young(c)) {
-        r->young++;
-        return;
-    }
-    if (!r->worst || rate < r->worst_rate) {
-        r->worst = c;
-        r->worst_rate = rate;
-    }
-}
-
-/* Returns the slowest connection of the depot if replacing it by a new one
- * pays, or NULL.  While more connections are still unknown than are fast, none
- * is replaced. */
-static const struct xd_conn *find_slow(const struct xd_adaptive *p,
-                                       unsigned depot)
-{
-    const struct xd_conn *c = xd_conns_of(p, depot);
-    struct slowness r = {.fresh = xd_fresh_rate(p, depot)};
-    double time = p->time_left - 2 * xd_settles_in(p, depot), lost;
-
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
-        compare(p, &c[i], &r);
-    if (r.fast == 0 && r.worst_rate > 0 && p->now < p->depots[depot].renew_at)
-        return NULL;
-    if (!r.worst || r.young > r.fast || time <= 0)
-        return NULL;
-    lost = xd_lesser(in_flight(p, r.worst), xd_conn_left(p, r.worst));
-    if (r.worst_rate > 0 &&
-        r.fresh < XD_RENEW * (r.worst_rate + r.worst->deviation))
-        return NULL;
-    if ((r.fresh - r.worst_rate) * time - lost < p->price * p->total)
-        return NULL;
-    return r.worst;
-}
-
-static struct xd_sched_plan replace(const struct xd_adaptive *p)
-{
-    const struct xd_book *b = p->book;
-
-    for (unsigned slot = 0; slot < b->n_slots; slot++) {
-        unsigned depot = b->slots[slot];
-        const struct xd_conn *c;
-
-        if (depot == b->n_depots || !xd_holder_is_ready(&b->depots[depot]) ||
-            b->depots[depot].is_spared || p->depots[depot].rtt <= 0)
-            continue;
-        c = find_slow(p, depot);
-        if (c)
-            return action(p, XD_PLAN_RENEW, c, c->range);
-    }
-    return nothing;
-}
-
 /* ---- depots that suggest bytes ---- */
 
 /* Returns the maximum length of a request to a depot that suggests bytes, so
@@ -296,9 +36,9 @@ static struct xd_sched_plan heed(const struct xd_adaptive *p)
             continue;
         rest.begin = (rest.begin + (uint64_t)most) / XD_GRAIN * XD_GRAIN;
         if (rest.begin > c->got)
-            return action(p, XD_PLAN_SHORTEN, c, rest);
+            return xd_make_plan(p, XD_PLAN_SHORTEN, c, rest);
     }
-    return nothing;
+    return xd_no_plan;
 }
 
 /* ---- the length of a request ---- */
@@ -310,7 +50,7 @@ static unsigned width_of_all(const struct xd_adaptive *p)
 
     for (unsigned slot = 0; slot < p->book->n_slots; slot++)
         if (p->book->slots[slot] < p->book->n_depots)
-            n += most_at_a_time(p, p->book->slots[slot]);
+            n += xd_most_at_a_time(p, p->book->slots[slot]);
     return n > 0 ? n : 1;
 }
 
@@ -329,7 +69,7 @@ static double first_part(const struct xd_adaptive *p)
 static double first_share(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
-    unsigned most = most_at_a_time(p, c->depot), n = width_of_all(p);
+    unsigned most = xd_most_at_a_time(p, c->depot), n = width_of_all(p);
     double part = most > 1 ? 1 - (double)d->n_running / most : 1 - XD_UNSURE;
     double limit = (double)p->book->limit_rate;
     double share =
@@ -505,7 +245,7 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
             continue;
         rest = xd_conn_rest(p, v);
         if (xd_range_is_empty(rest) ||
-            (v->depot == c->depot && xd_is_young(v) && !is_late(p, v)) ||
+            (v->depot == c->depot && xd_is_young(v) && !xd_is_late(p, v)) ||
             ((p->rate <= 0 || p->is_limited) &&
              xd_byte_in(p, v) <= XD_QUIET_S) ||
             !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
@@ -548,16 +288,16 @@ static struct xd_sched_plan help(const struct xd_adaptive *p,
         middle = rest.begin;
     x = xd_lesser(left, (double)(rest.end - middle));
     gain = end - (wait + x / mine);
-    lost = xd_lesser(in_flight(p, v), x);
+    lost = xd_lesser(xd_in_flight(p, v), x);
     if (gain < price + (lost > 0 ? XD_WASTE * lost / p->total : 0) ||
         (v->depot == c->depot &&
-         (is_only_answer(p, v) || is_unsized(p, rest.begin))))
-        return nothing;
+         (xd_is_only_answer(p, v) || is_unsized(p, rest.begin))))
+        return xd_no_plan;
     rest.begin = middle;
     if (v->depot != c->depot)
-        return action(p, XD_PLAN_OFFER, v, rest);
-    return middle > v->got ? action(p, XD_PLAN_SHORTEN, v, rest)
-                           : action(p, XD_PLAN_CANCEL, v, rest);
+        return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
+    return middle > v->got ? xd_make_plan(p, XD_PLAN_SHORTEN, v, rest)
+                           : xd_make_plan(p, XD_PLAN_CANCEL, v, rest);
 }
 
 static struct xd_sched_plan help_latest(const struct xd_adaptive *p,
@@ -566,7 +306,7 @@ static struct xd_sched_plan help_latest(const struct xd_adaptive *p,
     double end;
     const struct xd_conn *v = find_latest(p, c, &end);
 
-    return v ? help(p, c, v, end, p->price) : nothing;
+    return v ? help(p, c, v, end, p->price) : xd_no_plan;
 }
 
 /* Returns the minimum gain of an action for the reader, in seconds.  While it
@@ -608,7 +348,7 @@ static struct xd_sched_plan race(const struct xd_adaptive *p,
 
     if (xd_shown_in(p, w, w->range.begin) > 0 ||
         p->depots[c->depot].n_answers == 0)
-        return nothing;
+        return xd_no_plan;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *v = &p->conns[i];
         struct xd_range rest = xd_conn_rest(p, v);
@@ -617,9 +357,9 @@ static struct xd_sched_plan race(const struct xd_adaptive *p,
             v->depot != c->depot && rest.begin <= byte && byte < rest.end &&
             xd_byte_in(p, v) >= xd_byte_in(p, c) &&
             xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
-            return action(p, XD_PLAN_OFFER, v, rest);
+            return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
     }
-    return nothing;
+    return xd_no_plan;
 }
 
 /* Takes over a request that makes the reader of the window wait.  After a jump
@@ -647,7 +387,7 @@ static struct xd_sched_plan rescue(const struct xd_adaptive *p,
         if (plan.kind != XD_PLAN_WAIT)
             return plan;
     }
-    return nothing;
+    return xd_no_plan;
 }
 
 /* Takes over a request that makes any reader wait. */
@@ -655,14 +395,14 @@ static struct xd_sched_plan rescue_any(const struct xd_adaptive *p,
                                        const struct xd_conn *c)
 {
     for (unsigned i = 0; i < p->book->n_windows; i++) {
-        struct xd_sched_plan plan = nothing;
+        struct xd_sched_plan plan = xd_no_plan;
 
         if (xd_is_read(p, &p->book->windows[i]))
             plan = rescue(p, c, &p->book->windows[i]);
         if (plan.kind != XD_PLAN_WAIT)
             return plan;
     }
-    return nothing;
+    return xd_no_plan;
 }
 
 /* Returns whether a request is running with bytes that it has not offered to
@@ -808,9 +548,9 @@ static struct xd_sched_plan join(const struct xd_adaptive *p,
         both = (double)(xd_range_length(r) + xd_range_length(rest));
         if (xd_end_in(p, v) >
             xd_byte_in(p, c) + both / xd_rate_of(p, c) + p->price)
-            return action(p, XD_PLAN_OFFER, v, rest);
+            return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
     }
-    return action(p, XD_PLAN_ASK, c, r);
+    return xd_make_plan(p, XD_PLAN_ASK, c, r);
 }
 
 /* Cancels a stalled request of the same depot whose bytes were offered to
@@ -823,14 +563,14 @@ static struct xd_sched_plan cancel_stalled(const struct xd_adaptive *p,
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++, v++) {
         struct xd_range rest = {v->got, v->range.end};
 
-        if (v->is_running && !v->is_leaving && is_late(p, v) &&
+        if (v->is_running && !v->is_leaving && xd_is_late(p, v) &&
             !is_excused(p, v) && !xd_range_is_empty(rest) &&
             xd_range_is_empty(xd_conn_rest(p, v)) &&
             !xd_range_is_empty(
                 xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, rest)))
-            return action(p, XD_PLAN_CANCEL, v, v->range);
+            return xd_make_plan(p, XD_PLAN_CANCEL, v, v->range);
     }
-    return nothing;
+    return xd_no_plan;
 }
 
 /* Returns the best action for an idle connection; XD_PLAN_WAIT if there is
@@ -846,7 +586,7 @@ static struct xd_sched_plan use(const struct xd_adaptive *p,
     if (share <= 0 && !anything_runs(p))
         share = XD_GRAIN;
     if (is_begun(p, c->depot, &r))
-        return action(p, XD_PLAN_ASK, c, r);
+        return xd_make_plan(p, XD_PLAN_ASK, c, r);
     plan = rescue_any(p, c);
     if (plan.kind != XD_PLAN_WAIT)
         return plan;
@@ -945,12 +685,12 @@ static const struct xd_conn *next_idle(const struct xd_adaptive *p,
 
 struct xd_sched_plan xd_next_action(const struct xd_adaptive *p)
 {
-    struct xd_sched_plan plan = drop_needless(p);
+    struct xd_sched_plan plan = xd_drop_needless(p);
     const struct xd_conn *c = NULL;
 
     if (plan.kind == XD_PLAN_WAIT && p->rate > 0 && !p->is_limited &&
         !p->line.is_slow)
-        plan = replace(p);
+        plan = xd_replace_slow(p);
     if (plan.kind == XD_PLAN_WAIT && p->book->o.window_bytes == 0)
         plan = heed(p);
     while (plan.kind == XD_PLAN_WAIT && (c = next_idle(p, c)) != NULL)
