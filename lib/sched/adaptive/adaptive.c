@@ -485,8 +485,8 @@ static unsigned count_well(const struct xd_adaptive *p)
 
 /* While no throughput is known, as many depots are opened as there are
  * connections at the start, and half as many more if nothing tells which are
- * near.  Later, one more is opened if the end would come sooner by more than the
- * price of an action. */
+ * near.  Later, one more is opened if the end would come sooner by more than
+ * the price of an action. */
 static bool adaptive_wants_more(void *policy)
 {
     const struct xd_adaptive *p = policy;

@@ -5,8 +5,8 @@
 #include <limits.h>
 
 /* Returns how many requests at a time the depot serves, as far as it has
- * refused more; 0: it has not.  If it refused connections, and the next requests
- * share one, they are not limited. */
+ * refused more; 0: it has not.  If it refused connections, and the next
+ * requests share one, they are not limited. */
 static unsigned ceiling_of(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];
@@ -53,12 +53,12 @@ static bool has_waiting(const struct xd_adaptive *p, unsigned depot)
     return false;
 }
 
-/* Returns how many requests a depot may get that was asked and has not answered.
- * The answer shows whether the depot has the file and gives ranges; if not, each
- * request fails, or delivers the whole file.  A far depot answers too late: to
- * wait for it would cost more than it saves, and a player would see it.  If
- * there are several depots, or an
- * earlier download has used several connections, one more is risked sooner. */
+/* Returns how many requests a depot may get that was asked and has not
+ * answered.  The answer shows whether the depot has the file and gives ranges;
+ * if not, each request fails, or delivers the whole file.  A far depot answers
+ * too late: to wait for it would cost more than it saves, and a player would
+ * see it.  If there are several depots, or an earlier download has used
+ * several connections, one more is risked sooner. */
 static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
 {
     xd_usec silence = p->now - p->depots[depot].asked_at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds requests that are no longer needed, and connections that are slower than
- * a new one would be. */
+/* Finds requests that are no longer needed, and connections that are slower
+ * than a new one would be. */
 #include "sched/adaptive/adaptive.h"
 
 /* Returns whether another request is receiving the range that contains the next

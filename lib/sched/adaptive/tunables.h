@@ -22,10 +22,10 @@
  * For twice this time a depot gets a single request. */
 #define XD_FIRST_TICK (5 * XD_MS)
 
-/* A near depot answers within this time, in microseconds.  Until then it gets at
- * most two requests: if it lacks the file or gives no ranges, more would fail as
- * well, or deliver the whole file again.  Without this limit, downloads take
- * 0.8 % less time; with one until the first answer, 3 % more. */
+/* A near depot answers within this time, in microseconds.  Until then it gets
+ * at most two requests: if it lacks the file or gives no ranges, more would
+ * fail as well, or deliver the whole file again.  Without this limit,
+ * downloads take 0.8 % less time; with one until the first answer, 3 % more. */
 #define XD_NEAR_TICK (50 * XD_MS)
 
 /* Number of connections at the start, summed over all depots.  With half as
