@@ -358,14 +358,14 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  * The files share depots and connections, and arrive roughly in the given
  * order.  Each file is renamed as soon as it is complete and its hash matches.
  * If a file fails, all other files continue.  At the end, xd_download_wait()
- * returns the error of the failed file with the lowest number, or 0.  Even if
- * it returns 0, there may be files with the state XD_FILE_LEFT.
+ * returns the error of the first failed file, in the given order, or 0.  Even
+ * if it returns 0, there may be files with the state XD_FILE_LEFT.
  *
  * - If a file exists already, its download fails, unless the option `force` is
  *   set.
- * - If the size of an existing file is not in the manifest, the existing file
- *   is compared with the bytes that arrive.  The existing file is not changed,
- *   and the download of this file fails if the bytes differ.
+ * - But if the size of an existing file is not in the manifest, it is compared
+ *   with the bytes that arrive.  The existing file is not changed, and the
+ *   download of this file fails if the bytes differ.
  * - A later download resumes only files that have a hash and are longer than 4
  *   MiB.
  *
@@ -475,8 +475,9 @@ XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
                                             struct xd_error *err);
 
 /*
- * Creates PATH.part and starts the threads of the download.  If it fails, the
- * download has ended, and xd_download_wait() returns the same error.
+ * Creates PATH.part and starts the threads of the download.  If it fails with
+ * another error than STATE, the download has ended, and xd_download_wait()
+ * returns the same error.
  * Blocks: on disk I/O.
  * Errors:
  * - IO: PATH exists and the option `force` is not set; PATH.part cannot be
@@ -507,7 +508,8 @@ XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
  * - STATE: the download was not started, or its wakeup callback made this call.
  * - NOMEM, BUG.
  *
- * Treat every other negative code like these: the download has ended.
+ * Treat every other negative code except AGAIN like these: the download has
+ * ended.
  */
 XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
                                           struct xd_error *err);
@@ -536,7 +538,7 @@ XD_API void xd_download_set_wakeup(struct xd_download *d,
  * Returns a descriptor for poll(), on POSIX systems.  It becomes readable when
  * something has changed (see xd_download_set_wakeup()), and stays readable
  * until the next xd_download_wait().  After the end of the download it is
- * always readable.
+ * always readable.  It may be requested before xd_download_start().
  * Ownership: the download owns it.  Do not read, write or close it.  It lives
  *            as long as the download.
  * Returns:   the descriptor, or a negative error code.

@@ -4,9 +4,9 @@
  *
  * A function that can fail returns 0 on success and a negative enum xd_code on
  * failure.  A function that returns a count or a position returns that number
- * (>= 0) on success.  The last parameter, `err`, receives the details of a
- * failure, and may be NULL.  If a function that creates an object in *out
- * fails, *out is NULL.
+ * (>= 0) on success.  The parameter `err`, which most of them have, receives
+ * the details of a failure, and may be NULL.  If a function that creates an
+ * object in *out fails, *out is NULL.
  *
  *     #include <stdio.h>
  *     #include <xdownload/xdownload.h>

@@ -618,7 +618,9 @@ XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
 /*
  * Opens a manifest at a URL, or makes a manifest from several URLs of one file.
  * This combines xd_inspect(), xd_inspection_manifest() and xd_copies_find() in
- * one call.
+ * one call.  There is no version that does not block: a program with an event
+ * loop calls it on another thread, or uses xd_manifest_from_urls(), which takes
+ * each URL for a copy of the file and asks no server.
  * Ownership: the caller releases *out with xd_manifest_unref().  `o` may be
  *            NULL for the defaults.
  * Blocks:    like these functions.

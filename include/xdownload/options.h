@@ -22,7 +22,9 @@
  *
  * Functions that take options copy what they need, so a set can be changed or
  * freed as soon as they have returned.  If a program passes NULL instead of a
- * set, the defaults apply.
+ * set, the defaults apply.  After xd_inspect() or xd_manifest_fetch(), keep the
+ * set until the download or source has been started with it: the set may hold a
+ * request that the download continues.
  *
  * libxdownload(3) lists all options.  A program can get the list from
  * xd_option_info().

@@ -98,8 +98,9 @@ struct xd_reader;
 enum xd_play_state {
     XD_PLAYING, /* playback is running */
     XD_PAUSED,  /* the user has paused playback */
-    XD_WAITING, /* playback waits because bytes are missing */
-    XD_SEEKING, /* the user has seeked, and playback has not resumed yet */
+    XD_WAITING, /* playback has not begun, or waits for missing bytes */
+    /* the user has moved to another position, and playback has not resumed */
+    XD_SEEKING,
     XD_ENDED    /* playback has ended */
 };
 
@@ -365,10 +366,15 @@ XD_API void xd_reader_interrupt(struct xd_reader *r, bool on);
 XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
 
 /*
- * Reports the state of the player: the position in the file that is being
- * played, the number of bytes consumed per second of playback (<= 0:
- * unchanged), and what the player is doing.  Call it at every change of state,
- * and about once a second during playback.
+ * Reports the state of the player.  Call it at every change of state, and about
+ * once a second during playback.
+ *
+ * - `byte`: the position in the file of what is on the screen now.  It is not
+ *   xd_reader_position(), which is ahead of it, because players read ahead.
+ * - `bytes_per_s`: the bytes that playback needs in each second: the mean rate
+ *   of the file times the speed of playback.  <= 0: unchanged.
+ * - `state`: what the viewer sees.  A read that returns AGAIN is not yet
+ *   XD_WAITING; playback waits only when the player has run out of bytes.
  *
  * The library needs this to fetch the most urgent bytes first, to convert a
  * `lookahead` given in seconds, and for the statistics of xd_reader_playback().

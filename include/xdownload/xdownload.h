@@ -43,6 +43,10 @@
  *   the connections and files of the parent.  The memory and descriptors of
  *   these objects are freed only when the child ends or calls exec().
  *
+ * Signals: the threads of the library block all signals (except faults), so that a signal
+ * interrupts only threads of the program.  Closed connections do not raise
+ * SIGPIPE.
+ *
  * libxdownload(3) and examples/fetch.c show a complete program.
  */
 #ifndef XDOWNLOAD_XDOWNLOAD_H
