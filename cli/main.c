@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The xdownload command.  It uses only the public headers, so a program that
- * links the library can do everything it does.
+ * The xdownload command.  For downloads and uploads it uses the public headers,
+ * so a program that links the library can do the same.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -84,8 +84,9 @@
  * Ownership: strings that functions return live as long as the manifest, the
  *            inspection or the list.
  * Threads:   any thread may call all functions here, and any number of threads
- *            may use one object at the same time.  Transfers run on a thread
- *            that ends before the call returns.
+ *            may use one manifest, inspection or list at the same time (but not
+ *            one set of options: options.h).  Transfers run on a thread that
+ *            ends before the call returns.
  */
 #ifndef XDOWNLOAD_MANIFEST_H
 #define XDOWNLOAD_MANIFEST_H

@@ -332,8 +332,11 @@ static void break_off(struct xd_governor *g, const struct xd_governed *r,
 }
 
 static xd_usec note_unreached(struct xd_governor *g,
-                              const struct xd_governed *r)
+                              const struct xd_governed *r, xd_usec now)
 {
+    if (since(g->unreached_at, now) >= FORGET)
+        g->n_unreached = 0;
+    g->unreached_at = now;
     if (is_new(g, r->number, &g->unreached_to))
         g->n_unreached++;
     return doubled(FIRST_UNREACHED, g->n_unreached, LONGEST_UNREACHED);
@@ -356,7 +359,7 @@ xd_usec xd_governor_end(struct xd_governor *g, struct xd_governed *r,
     case XD_GOVERNED_NEUTRAL:
         return 0;
     case XD_GOVERNED_UNREACHED:
-        return note_unreached(g, r);
+        return note_unreached(g, r, now);
     case XD_GOVERNED_BROKEN:
         break_off(g, r, bytes, now);
         break;

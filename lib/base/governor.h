@@ -97,6 +97,7 @@ struct xd_governor {
     uint64_t broken_to;    /* like noticed_to, for n_broken */
     unsigned n_unreached;  /* requests in a row that did not reach the host */
     uint64_t unreached_to; /* like noticed_to, for n_unreached */
+    xd_usec unreached_at;  /* end of the last of them */
 
     /* Wasted requests. */
     bool is_in_trouble;
@@ -142,7 +143,8 @@ struct xd_governor_terms xd_governor_terms(struct xd_governor *g, xd_usec now);
 void xd_governor_begin(struct xd_governor *g, struct xd_governed *r,
                        xd_usec now);
 
-/* Call when the host responds with anything but a refusal. */
+/* Call when the host responds with anything but a refusal.  An upload may call
+ * it earlier, when the host has taken many bytes. */
 void xd_governor_accepted(struct xd_governor *g, struct xd_governed *r);
 
 /* Call when the request has delivered XD_PROGRESS_BYTES. */

@@ -360,13 +360,14 @@ static void report_end_locked(struct xd_engine *e, struct xd_depot *depot,
 }
 
 /* Returns when a depot that failed is asked for the size again: after the pause
- * of its governor, but not later than the user's patience allows. */
+ * of its governor.  A pause that goes beyond the user's patience ends with
+ * it. */
 static xd_usec probe_again_at(const struct xd_engine *e, xd_usec pause,
                               xd_usec now)
 {
     const xd_usec last = e->times.started + e->options.patience;
 
-    return now < last ? xd_earlier(now + pause, last) : now;
+    return now < last ? xd_earlier(now + pause, last) : now + pause;
 }
 
 /* Reports that the depot did not state the size.  It may do so later, or at

@@ -180,8 +180,11 @@ void xd_report_pinged_locked(struct xd_engine *e, const struct xd_depot *depot)
                                    .depot = depot->number,
                                    .ping = depot->ping,
                                    .round_trip = depot->round_trip};
+    xd_usec pause = 0;
 
     if (depot->ping == XD_PING_REFUSED)
-        event.retry_at = xd_now() + xd_host_unreached(&depot->url);
+        pause = xd_host_unreached(&depot->url);
+    if (pause > 0)
+        event.retry_at = xd_now() + pause;
     xd_report_event_locked(e, event);
 }

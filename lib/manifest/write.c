@@ -101,8 +101,8 @@ static int write_text(char **out, const struct xd_manifest *m, size_t file,
     *out = NULL;
     if (!writer)
         return xd_fail(err, XD_E_INVAL,
-                       "no manifest can be written as \"%s\": give metalink or "
-                       "exnode",
+                       "no manifest can be written as \"%s\": give metalink, "
+                       "exnode or private-exnode",
                        format);
     if (file != XD_ALL_FILES && file >= n)
         return xd_fail(err, XD_E_INVAL, "the manifest has no file number %zu",

@@ -4,16 +4,16 @@
 #include "sched/core.h"
 #include "sched/holders.h"
 
-/* Rest after a failure for which the event states no retry_at.  Longer pauses
- * come from the governor of the host (base/governor.h), which knows all
- * requests to it. */
-#define REST (250 * XD_MS)
-
-/* A good depot that is far away may be preempted this often in a row.  Each
- * further time it rests twice as long, up to the longest.  The governor knows
- * nothing of this, because the host has refused nothing. */
-#define OFTEN_PREEMPTED 3
+/* Rest after a failure for which the event states no retry_at.  The governor of
+ * the host (base/governor.h) states it if the host refuses requests.  But it
+ * asks for no pause if, for example, a mesh node cannot fetch the bytes.  Each
+ * further failure in a row doubles the rest, up to the longest. */
+#define FIRST_REST (250 * XD_MS)
 #define LONGEST_REST (30 * XD_SECOND)
+
+/* A good depot that is far away may be preempted this often in a row.  From
+ * then on it rests as after failures. */
+#define OFTEN_PREEMPTED 3
 
 /* Consecutive requests without a byte, including preempted ones, after which
  * the depot is given up.  With the rests between them they take half a
@@ -138,25 +138,25 @@ static void rest(struct xd_sched *s, unsigned depot, xd_usec until)
     XD_NOTIFY(s, readiness, depot);
 }
 
-/* Returns the rest of a depot that was preempted too often in a row, or 0. */
-static xd_usec rest_of_preempted(const struct xd_holder *d)
+/* Returns the rest after `n` failures in a row; 0 after none. */
+static xd_usec rest_after(unsigned n)
 {
-    xd_usec length = REST;
+    xd_usec length = FIRST_REST;
 
-    if (d->preempted <= OFTEN_PREEMPTED || !XD_DEFENDS("pauses"))
+    if (n == 0 || !XD_DEFENDS("pauses"))
         return 0;
-    for (unsigned i = OFTEN_PREEMPTED + 1;
-         i < d->preempted && length < LONGEST_REST; i++)
+    for (unsigned i = 1; i < n && length < LONGEST_REST; i++)
         length *= 2;
     return xd_earlier(length, LONGEST_REST);
 }
 
-/* Returns when a depot may be asked again after a failure. */
-static xd_usec rest_until(xd_usec now, xd_usec retry_at)
+/* Returns when a depot may be asked again after a failure, which is counted. */
+static xd_usec rest_until(const struct xd_holder *d, xd_usec now,
+                          xd_usec retry_at)
 {
-    if (!XD_DEFENDS("pauses"))
-        return now;
-    return retry_at > 0 ? retry_at : now + REST;
+    if (retry_at > 0 && XD_DEFENDS("pauses"))
+        return retry_at;
+    return now + rest_after(d->failures);
 }
 
 static bool is_used_up(const struct xd_sched *s, const struct xd_holder *d)
@@ -366,7 +366,7 @@ void xd_core_failed(struct xd_sched *s, const struct xd_fetch_state *f,
     if (f->number >= d->forgiven_to) {
         d->failures++;
         d->forgiven_to = s->n_begun;
-        rest_or_drop(s, f->depot, ev->now, rest_until(ev->now, ev->retry_at),
+        rest_or_drop(s, f->depot, ev->now, rest_until(d, ev->now, ev->retry_at),
                      has_waited(s, f, ev));
     } else if (ev->retry_at > ev->now) {
         rest(s, f->depot, ev->retry_at);
@@ -394,7 +394,7 @@ void xd_core_refused(struct xd_sched *s, unsigned depot, xd_usec now,
         s->last_byte_at = now;
     d->failures++;
     d->forgiven_to = s->n_begun;
-    rest_or_drop(s, depot, now, rest_until(now, retry_at), false);
+    rest_or_drop(s, depot, now, rest_until(d, now, retry_at), false);
 }
 
 void xd_core_postponed(struct xd_sched *s, const struct xd_fetch_state *f,
@@ -414,12 +414,15 @@ void xd_core_preempted(struct xd_sched *s, const struct xd_fetch_state *f,
                        xd_usec now)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
+    unsigned n = 0;
 
     if (d->state == XD_HOLDER_DROPPED || f->number < d->excused_to)
         return;
     d->preempted++;
     d->excused_to = s->n_begun;
-    rest_or_drop(s, f->depot, now, now + rest_of_preempted(d), false);
+    if (d->preempted > OFTEN_PREEMPTED)
+        n = d->preempted - OFTEN_PREEMPTED;
+    rest_or_drop(s, f->depot, now, now + rest_after(n), false);
 }
 
 static bool is_given_up(const struct xd_holder *d)

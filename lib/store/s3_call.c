@@ -239,7 +239,8 @@ bool xd_s3_refused(struct xd_s3_task *t, const struct xd_s3_slot *slot,
  * user's patience. */
 static bool is_out_of_patience(struct xd_s3_task *t)
 {
-    if (t->failing_since == 0)
+    /* the clock may have been set back */
+    if (t->failing_since == 0 || t->now < t->failing_since)
         t->failing_since = t->now;
     return (t->now - t->failing_since) * (int64_t)XD_SECOND >=
            (int64_t)t->order.patience;

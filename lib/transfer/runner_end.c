@@ -70,21 +70,6 @@ static bool may_have_expired(const struct xd_request *r)
     return r->origin && xd_url_compare(r->origin, r->url) != 0;
 }
 
-/* Returns true if the server allows no more connections: a status says that the
- * URL is missing or forbidden, while the server sends the same object to
- * another request.  File hosts use 400, 403, 404, 410, 420 and others for
- * that. */
-static bool is_one_too_many(const struct xd_runner *d, unsigned slot,
-                            const struct xd_outcome *o)
-{
-    const struct xd_request *r = &d->slots[slot].request;
-
-    return (o->verdict == XD_VERDICT_GONE ||
-            o->verdict == XD_VERDICT_REFUSED_RANGE) &&
-           o->is_denied && !r->is_plain && !may_have_expired(r) &&
-           delivers_beside(d, slot);
-}
-
 /* Returns true if the mirror that the URL led to lacks the object, which the
  * URL has delivered before.  It may lead to another mirror next time. */
 static bool may_lead_elsewhere(const struct xd_runner_slot *s,
@@ -97,6 +82,22 @@ static bool may_lead_elsewhere(const struct xd_runner_slot *s,
             o->verdict == XD_VERDICT_REFUSED_RANGE) &&
            o->is_of_redirect && r->is_known && !r->is_plain &&
            !may_have_expired(r) && s->received == 0;
+}
+
+/* Returns true if the server allows no more connections: a status says that the
+ * URL is missing or forbidden, while the server sends the same object to
+ * another request.  File hosts use 400, 403, 404, 410, 420 and others for
+ * that. */
+static bool is_one_too_many(const struct xd_runner *d, unsigned slot,
+                            const struct xd_outcome *o)
+{
+    const struct xd_runner_slot *s = &d->slots[slot];
+
+    return (o->verdict == XD_VERDICT_GONE ||
+            o->verdict == XD_VERDICT_REFUSED_RANGE) &&
+           o->is_denied && !s->request.is_plain &&
+           !may_have_expired(&s->request) && !may_lead_elsewhere(s, o) &&
+           delivers_beside(d, slot);
 }
 
 /* Classifies a failure after which no range of the URL can be fetched.  The

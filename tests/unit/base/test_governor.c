@@ -259,6 +259,19 @@ START_TEST(attempts_in_a_row_that_do_not_reach_the_host_become_rare)
 }
 END_TEST
 
+START_TEST(attempts_that_did_not_reach_the_host_are_forgotten)
+{
+    struct xd_governor g = {.seed = 1};
+
+    for (unsigned i = 0; i < 10; i++)
+        (void)end_at(&g, START, XD_GOVERNED_UNREACHED, 0);
+    ck_assert_uint_gt(end_at(&g, START + 9 * MINUTE, XD_GOVERNED_UNREACHED, 0),
+                      XD_SECOND / 4);
+    ck_assert_uint_eq(end_at(&g, START + 19 * MINUTE, XD_GOVERNED_UNREACHED, 0),
+                      XD_SECOND / 4);
+}
+END_TEST
+
 START_TEST(requests_that_break_off_early_are_slowed_down)
 {
     struct xd_governor g = {.seed = 1};
@@ -580,6 +593,7 @@ int main(void)
     tcase_add_test(t, what_was_accepted_later_raises_the_bound_at_once);
     tcase_add_test(t, refused_requests_do_not_count_for_the_rate);
     tcase_add_test(t, a_request_that_did_not_reach_its_host_binds_no_other);
+    tcase_add_test(t, attempts_that_did_not_reach_the_host_are_forgotten);
     tcase_add_test(t, attempts_in_a_row_that_do_not_reach_the_host_become_rare);
     tcase_add_test(t, requests_that_break_off_early_are_slowed_down);
     tcase_add_test(t, a_url_that_fails_again_delays_no_other_url);

@@ -237,7 +237,7 @@ START_TEST(a_file_number_or_format_that_is_none_is_refused)
     ck_assert_str_eq(error.msg, "the manifest has no file number 4");
     ck_assert_int_eq(write_file(0, "metalink3"), XD_E_INVAL);
     ck_assert_str_eq(error.msg, "no manifest can be written as \"metalink3\": "
-                                "give metalink or exnode");
+                                "give metalink, exnode or private-exnode");
     ck_assert_int_eq(write_file(0, ""), XD_E_INVAL);
 }
 END_TEST

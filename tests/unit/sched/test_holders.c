@@ -162,20 +162,23 @@ START_TEST(failed_depot_rests_as_long_as_the_event_says)
 }
 END_TEST
 
-START_TEST(failed_depot_rests_a_quarter_second_if_the_event_says_nothing)
+START_TEST(failed_depot_rests_twice_as_long_each_time_if_the_event_says_nothing)
 {
     struct play p;
+    xd_usec rest = 250 * XD_MS;
 
     play_init(&p, &xd_policy_basic, 1, 10);
+    p.o.max_failures = 12;
     play_start(&p);
     expect_opened(&p, 1);
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 10; i++) {
         unsigned fetch = expect_block(&p, 0, 0);
 
         play_event(
             &p, (struct xd_sched_event){.kind = XD_EV_FAILED, .fetch = fetch});
-        expect_wait_until(&p, p.now + 250 * XD_MS);
-        p.now += 250 * XD_MS;
+        expect_wait_until(&p, p.now + rest);
+        p.now += rest;
+        rest = rest * 2 < 30 * XD_SECOND ? rest * 2 : 30 * XD_SECOND;
     }
     play_fini(&p);
 }
@@ -258,7 +261,7 @@ START_TEST(progress_of_anyone_renews_the_patience_with_the_only_holder)
     play_bytes(&p, 1, 50000 + XD_PROGRESS_BYTES);
     p.now = 18 * XD_SECOND;
     play_failed(&p, expect_block(&p, 0, 0));
-    expect_wait_until(&p, p.now + 250 * XD_MS);
+    expect_wait_until(&p, p.now + 500 * XD_MS);
     play_fini(&p);
 }
 END_TEST
@@ -1241,7 +1244,8 @@ int main(void)
     tcase_add_test(t, depots_rest_while_all_that_arrived_is_being_checked);
     tcase_add_test(t, failed_depot_rests_as_long_as_the_event_says);
     tcase_add_test(
-        t, failed_depot_rests_a_quarter_second_if_the_event_says_nothing);
+        t,
+        failed_depot_rests_twice_as_long_each_time_if_the_event_says_nothing);
     tcase_add_test(t, a_depot_is_dropped_after_max_failures_in_a_row);
     tcase_add_test(
         t, the_only_holder_of_a_byte_is_asked_until_patience_is_at_its_end);

@@ -648,6 +648,32 @@ static const struct toy_answer mirror_lacks_it[] = {
     FAILS(.verdict = XD_VERDICT_GONE, .is_denied = true,
           .is_of_redirect = true)};
 
+static const struct toy_answer mirror_lacks_it_beside[] = {
+    {.bytes = 8000, .is_silent = true},
+    FAILS(.verdict = XD_VERDICT_GONE, .is_denied = true,
+          .is_of_redirect = true)};
+
+START_TEST(redirector_does_not_refuse_because_one_mirror_lacks_the_object)
+{
+    const struct xd_request request = {
+        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
+        .length = 10000,
+        .object_size = XD_SIZE_UNKNOWN,
+        .is_known = true};
+
+    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
+    toy_script(mirror_lacks_it_beside, 2);
+    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
+    while (seen[0].n == 0)
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert_int_eq(xd_runner_start(runner, 1, &request, NULL), 0);
+    while (xd_runner_is_busy(runner, 1))
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert_int_eq(seen[1].outcome.verdict, XD_VERDICT_AGAIN);
+    ck_assert(!seen[1].outcome.is_refusal);
+}
+END_TEST
+
 START_TEST(
     redirector_that_has_delivered_the_object_is_asked_again_after_a_pause)
 {
@@ -763,6 +789,8 @@ int main(void)
         tests,
         status_beside_a_request_is_a_refusal_if_the_object_was_sent_before, 0,
         2);
+    tcase_add_test(
+        tests, redirector_does_not_refuse_because_one_mirror_lacks_the_object);
     tcase_add_loop_test(
         tests,
         redirector_that_has_delivered_the_object_is_asked_again_after_a_pause,
