@@ -101,7 +101,7 @@ enum xd_play_state {
     XD_WAITING, /* playback has not begun, or waits for missing bytes */
     /* the user has moved to another position, and playback has not resumed */
     XD_SEEKING,
-    XD_ENDED    /* playback has ended */
+    XD_ENDED /* playback has ended */
 };
 
 /* The library fills in the structs below.  Later releases may add fields at
