@@ -210,9 +210,9 @@ int xd_model_hold(struct xd_manifest *m, struct xd_manifest *held);
 /* Adds a warning to a manifest that is not shared yet.  Errors: NOMEM. */
 int xd_model_warn(struct xd_manifest *m, const char *sentence);
 
-/* Adds failure `why` of the server of `url`, for the report of a download.
- * Does nothing for a server that was only late.  The manifest must not be
- * shared yet.  Errors: NOMEM. */
+/* Remembers that the server of `url` has failed and `why`, so that a download
+ * of this manifest can report it.  A server that was only late is not
+ * remembered.  The manifest must not be shared yet.  Errors: NOMEM. */
 int xd_model_note_failure(struct xd_manifest *m, const struct xd_url *url,
                           const struct xd_error *why);
 

@@ -62,8 +62,10 @@ struct xd_inspection {
     size_t n;
     size_t *asked; /* item of each request */
     enum { FIND_OUT, ARE_MANIFESTS, ARE_TEXTS } what;
-    size_t most;     /* maximum length of a text */
-    bool asks_again; /* second round: requests whole objects */
+    size_t most; /* maximum length of a text */
+    /* in the second round, which requests whole objects instead of their first
+     * bytes */
+    bool asks_again;
     bool accepts_html, takes_offers, takes_names;
     bool looks;    /* requests a few bytes of the only URL, and tells a download
                       what the response says */

@@ -365,8 +365,9 @@ bool xd_verify_can_work_locked(const struct xd_engine *e)
     return choose_locked(e).kind != NOTHING;
 }
 
-/* Prepares the job.  Returns false if part of the piece was discarded
- * meanwhile. */
+/* Records that a chosen job begins, before the lock is released.  Returns false
+ * if it need not be done any more, because part of its piece was discarded
+ * meanwhile, or if there is no memory for it. */
 static bool take_locked(struct xd_engine *e, struct job *job)
 {
     struct xd_verify *v = &e->verify;

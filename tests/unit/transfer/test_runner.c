@@ -583,6 +583,32 @@ START_TEST(a_request_that_waits_for_its_host_can_be_stopped)
 }
 END_TEST
 
+/* `is_known`: as in struct xd_request. */
+static struct xd_request request_of_object(bool is_known)
+{
+    return (struct xd_request){
+        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
+        .length = 10000,
+        .object_size = XD_SIZE_UNKNOWN,
+        .is_known = is_known};
+}
+
+/* Runs `request` in slot 1 to its end, beside the same request in slot 0.  The
+ * first of the two `answers` is for slot 0, which keeps running. */
+static void run_beside(const struct xd_request *request,
+                       const struct toy_answer *answers,
+                       bool waits_for_first_byte)
+{
+    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
+    toy_script(answers, 2);
+    ck_assert_int_eq(xd_runner_start(runner, 0, request, NULL), 0);
+    while (waits_for_first_byte && seen[0].n == 0)
+        xd_runner_poll(runner, XD_NEVER);
+    ck_assert_int_eq(xd_runner_start(runner, 1, request, NULL), 0);
+    while (xd_runner_is_busy(runner, 1))
+        xd_runner_poll(runner, XD_NEVER);
+}
+
 /* A server answers with a status like 404 while it sends the same URL to
  * another request. */
 static const struct toy_answer denied_beside[] = {
@@ -598,20 +624,10 @@ static const struct {
 START_TEST(
     a_status_beside_a_response_is_a_refusal_unless_the_url_may_have_expired)
 {
-    struct xd_request request = {
-        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
-        .origin = beside[_i].origin ? url_of(beside[_i].origin) : NULL,
-        .length = 10000,
-        .object_size = XD_SIZE_UNKNOWN};
+    struct xd_request request = request_of_object(false);
 
-    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
-    toy_script(denied_beside, 2);
-    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
-    while (seen[0].n == 0)
-        xd_runner_poll(runner, XD_NEVER);
-    ck_assert_int_eq(xd_runner_start(runner, 1, &request, NULL), 0);
-    while (xd_runner_is_busy(runner, 1))
-        xd_runner_poll(runner, XD_NEVER);
+    request.origin = beside[_i].origin ? url_of(beside[_i].origin) : NULL;
+    run_beside(&request, denied_beside, true);
     ck_assert_int_eq(seen[1].outcome.verdict, beside[_i].verdict);
     ck_assert_int_eq(seen[1].outcome.is_refusal,
                      beside[_i].verdict == XD_VERDICT_AGAIN);
@@ -626,18 +642,9 @@ static const struct toy_answer denied_at_once[] = {
 START_TEST(status_beside_a_request_is_a_refusal_if_the_object_was_sent_before)
 {
     const bool is_known = _i == 1;
-    const struct xd_request request = {
-        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
-        .length = 10000,
-        .object_size = XD_SIZE_UNKNOWN,
-        .is_known = is_known};
+    const struct xd_request request = request_of_object(is_known);
 
-    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
-    toy_script(denied_at_once, 2);
-    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
-    ck_assert_int_eq(xd_runner_start(runner, 1, &request, NULL), 0);
-    while (xd_runner_is_busy(runner, 1))
-        xd_runner_poll(runner, XD_NEVER);
+    run_beside(&request, denied_at_once, false);
     ck_assert_int_eq(seen[1].outcome.verdict,
                      is_known ? XD_VERDICT_AGAIN : XD_VERDICT_GONE);
     ck_assert_int_eq(seen[1].outcome.is_refusal, is_known);
@@ -655,20 +662,9 @@ static const struct toy_answer mirror_lacks_it_beside[] = {
 
 START_TEST(redirector_does_not_refuse_because_one_mirror_lacks_the_object)
 {
-    const struct xd_request request = {
-        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
-        .length = 10000,
-        .object_size = XD_SIZE_UNKNOWN,
-        .is_known = true};
+    const struct xd_request request = request_of_object(true);
 
-    xd_runner_set_silence(runner, XD_NEVER, XD_NEVER);
-    toy_script(mirror_lacks_it_beside, 2);
-    ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
-    while (seen[0].n == 0)
-        xd_runner_poll(runner, XD_NEVER);
-    ck_assert_int_eq(xd_runner_start(runner, 1, &request, NULL), 0);
-    while (xd_runner_is_busy(runner, 1))
-        xd_runner_poll(runner, XD_NEVER);
+    run_beside(&request, mirror_lacks_it_beside, true);
     ck_assert_int_eq(seen[1].outcome.verdict, XD_VERDICT_AGAIN);
     ck_assert(!seen[1].outcome.is_refusal);
 }
@@ -678,11 +674,7 @@ START_TEST(
     redirector_that_has_delivered_the_object_is_asked_again_after_a_pause)
 {
     const bool is_known = _i == 1;
-    const struct xd_request request = {
-        .url = url_of("ibp://depot.example:6714/k#1/2/READ"),
-        .length = 10000,
-        .object_size = XD_SIZE_UNKNOWN,
-        .is_known = is_known};
+    const struct xd_request request = request_of_object(is_known);
 
     toy_script(mirror_lacks_it, 1);
     ck_assert_int_eq(xd_runner_start(runner, 0, &request, NULL), 0);
