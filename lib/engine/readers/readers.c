@@ -36,8 +36,8 @@ uint64_t xd_readers_window_locked(struct xd_engine *e)
         output->has_readers && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
-    /* if readers share a store, blocks must be so small that each reader can
-     * get some */
+    /* Readers of a store in memory share the lookahead.  Smaller blocks let
+     * each of them have some. */
     return xd_window_least(e) / 4 * (share ? 1 : 3);
 }
 
@@ -330,9 +330,10 @@ bool xd_readers_end_locked(struct xd_engine *e)
     return true;
 }
 
-/* Returns how far a window lets a request continue from `byte`.  With `leads`,
- * bytes before the window are allowed, too: the disk has room for them, and a
- * restarted request receives them again. */
+/* Returns how far a request that continues at `byte` may go because of this
+ * window; `byte` if it may not go on.  With `leads`, bytes before the window
+ * are allowed, too: a request that starts at the beginning of the object has to
+ * pass through them, and the disk has room. */
 static uint64_t window_end_for(const struct xd_demand *d, uint64_t byte,
                                bool leads)
 {
