@@ -60,9 +60,10 @@ struct column {
 };
 
 struct copy {
-    struct xd_request request; /* without a URL if the copy is in the sink */
+    struct xd_request request; /* how to get the copy; has no URL if the copy is
+                                  in the sink */
     uint64_t at;               /* its offset in the scratch sink */
-    uint64_t length, received; /* if these differ, it could not be fetched */
+    uint64_t length, received; /* the copy is complete if these are equal */
 };
 
 struct xd_combine {
