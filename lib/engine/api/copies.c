@@ -64,7 +64,7 @@ struct copies {
     struct xd_copy *votes;
     bool *keeps;
     bool is_one_name;
-    bool are_offered; /* the other URLs were named by the server of the first */
+    bool are_offered; /* the server of the first URL has named the other URLs */
 };
 
 /* ---- requests ---- */
