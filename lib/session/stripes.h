@@ -107,14 +107,14 @@ struct xd_stripe_ops {
 /* State of each stripe. */
 struct xd_stripe_state {
     size_t open_at; /* index + 1 among the open stripes, or 0 */
-    /* the stripe was put in the queue `waiting` once; it is in `put_off`; it is
-     * in `ready` */
+    /* has_waited: was put in the queue `waiting`, even if it has left it;
+     * is_put_off, is_ready: is in the queue of that name */
     bool has_waited, is_put_off, is_ready;
     /* A request for parity was refused.  The scheduler does not ask the depot
      * for the refused positions until this is undone, as if the parity were
      * lent (stand_in.h). */
     bool has_refused;
-    /* Parity in place of one shard must not come from several depots. */
+    /* All parity that replaces one shard must come from the same depot. */
     bool is_apart;
     unsigned n_left; /* number of incomplete runs dropped because of is_apart */
 };
