@@ -62,7 +62,8 @@ struct xd_begun {
     void (*free_owner)(void *owner);
 };
 
-/* What a response says about a file whose bytes are not needed. */
+/* What the headers of a response say about a file.  Its bytes are not
+ * needed. */
 struct xd_begun_stated {
     struct xd_url *url; /* owned */
     char *validator;    /* owned, or NULL */

@@ -120,8 +120,8 @@ static void obey_max_connections(struct xd_engine *e)
 #define WAKEUP_DESCRIPTORS 2U
 #define LANE_DESCRIPTORS 2U
 
-/* Other descriptors: for the file, its journal and folder, the depot cache and
- * the sampler's connections, and some to spare. */
+/* Descriptors for everything else: the file, its journal and folder, the depot
+ * cache and the sampler's connections, and some to spare. */
 #define OTHER_DESCRIPTORS 18U
 #define LEAST_DESCRIPTORS 8U
 

@@ -45,7 +45,8 @@ struct xd_set_file {
     enum xd_set_state state : 8;
     bool is_there;   /* the file existed before the download, so it is not
                         fetched */
-    bool is_unsized; /* its size is unknown, so it has a provisional place */
+    bool is_unsized; /* the size of the file is unknown, so the place is
+                        provisional */
     bool leaves;     /* the file becomes LEFT instead of FAILED: it is longer
                         than its place, or an earlier run left data with another
                         hash */

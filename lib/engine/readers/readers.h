@@ -109,7 +109,7 @@ struct xd_readers {
     struct xd_cond readable; /* readers wait here for bytes, the size or the
                                 end */
     struct xd_reader **list;
-    struct xd_share *shares; /* one for each reader, if the store is in
+    struct xd_share *shares; /* one share for each reader, if the store is in
                                 memory */
     size_t n, capacity;
     unsigned next_number;
