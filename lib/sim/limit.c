@@ -20,7 +20,7 @@ struct flow {
     /* connections that the depot serves at the same time */
     unsigned connections;
     double seen; /* time at which the depot first became usable; < 0: not yet */
-    bool is_steady; /* its rate is constant until a line changes */
+    bool is_steady; /* the rate is constant until a line changes */
     double rate;    /* rate in bytes per second, including packet headers */
     double got;
 };

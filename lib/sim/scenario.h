@@ -67,7 +67,8 @@ typedef int64_t xd_nsec; /* nanoseconds since the start of the simulation */
 
 /* What happens to a connection beyond the limit. */
 enum xd_refusal {
-    XD_REFUSAL_STATUS, /* its requests are answered with 429 or 503 */
+    XD_REFUSAL_STATUS, /* requests on the connection are answered with 429 or
+                          503 */
     XD_REFUSAL_RESET,  /* the connection is reset right after its handshake */
     XD_REFUSAL_CLOSE   /* the connection is closed at the first request */
 };
