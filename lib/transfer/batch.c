@@ -51,7 +51,7 @@ struct run {
     xd_usec answered_at; /* when the first answer arrived, or XD_NEVER */
     xd_usec grace; /* how long other requests may take after the first answer */
     bool is_enough; /* there are enough answers; all other requests are late */
-    /* until this is true, requests that end belong to an earlier run */
+    /* while this is false, requests that end belong to an earlier run */
     bool has_begun;
     xd_usec report_at; /* time of the next waits() */
 };
@@ -571,7 +571,7 @@ static void *batch_main(void *arg)
     struct run *run = b->run;
 
     if (!atomic_load(&b->is_canceled))
-        /* ends requests that an earlier run has left */
+        /* first ends the requests that an earlier run has left open */
         xd_runner_settle(b->runner);
     run->has_begun = true;
     while (run->n_ended < run->n) {

@@ -64,7 +64,8 @@ static void report_hold(const struct xd_runner *d, unsigned slot, bool is_held)
         d->handler->hold(d->handler->user, slot, is_held);
 }
 
-/* Pauses the request; the transport will offer the same bytes again. */
+/* Pauses the request.  The transport offers the same bytes again when the
+ * request is resumed. */
 static int hold(struct xd_runner *d, unsigned slot, size_t len, xd_usec until)
 {
     struct xd_runner_slot *s = &d->slots[slot];
@@ -99,8 +100,8 @@ static xd_usec pay(struct xd_runner *d, struct xd_runner_slot *s, xd_usec now,
     }
     if (rest > 0)
         wait = xd_budget_pay(d->config.budget, now, rest);
-    /* bytes that have already waited need not wait again because more were
-     * added */
+    /* Bytes that were held back before have waited long enough, even if new
+     * bytes were added to them. */
     if (wait > 0 && s->prepaid == 0) {
         s->prepaid = len;
         return now + wait;
