@@ -27,7 +27,8 @@
  * takes quadratic time. */
 #define MOST_VOTERS 64
 
-/* Number of bytes from which the type of a file is decided. */
+/* After this many bytes, an object that does not look like a manifest is taken
+ * for a file. */
 #define DECIDES ((size_t)64 << 10)
 
 struct item {
@@ -355,7 +356,8 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
             .wants_offer = in->takes_offers,
-            /* only the first bytes of a file are examined */
+            /* an encoding does no harm, because only the first bytes of a file
+             * are examined */
             .takes_encoded = in->what == FIND_OUT};
     }
     rc = xd_batch_run(a->batch, requests, n, &times, &handler, err);

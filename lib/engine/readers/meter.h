@@ -94,9 +94,10 @@ void xd_meter_blocks(struct xd_meter *m, uint64_t block_bytes);
 void xd_meter_play(struct xd_meter *m, xd_usec now, uint64_t byte, double rate,
                    enum xd_play_state state);
 
-/* pass() advances the time to `now`, and sets *out to the position of the ideal
- * players.  Then call here() with the end of the readable bytes that begin
- * there. */
+/* Advance the ideal players.  pass() moves them to the time `now`, and sets
+ * *out to the position of the one that plays single bytes.  Then call here()
+ * with the end of the bytes that can be read from that position on without a
+ * gap, and with the end of the file. */
 void xd_meter_pass(struct xd_meter *m, xd_usec now, uint64_t *out);
 void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end);
 

@@ -93,7 +93,8 @@ static bool can_report_locked(const struct xd_engine *e)
            xd_session_is_running(&e->session);
 }
 
-/* Reports the windows that changed because of another reader. */
+/* Reports the windows whose length has changed, because readers share the
+ * lookahead. */
 static void report_changed_locked(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->readers.n; i++) {
@@ -363,8 +364,8 @@ bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
     return end <= to;
 }
 
-/* Returns true if the reader polls for the end.  A reader that waits in a call
- * uses its own timeout. */
+/* Returns true if the notifier of the reader must be raised when end_by has
+ * passed.  This is not needed if it is raised already. */
 static bool polls_for_end(const struct xd_reader *r)
 {
     return r->end_by > 0 && !r->notifier.is_raised;

@@ -160,8 +160,8 @@ void xd_readers_measure_locked(struct xd_reader *r);
 /* Wakes waiting readers and updates all meters. */
 void xd_readers_wake_locked(struct xd_engine *e);
 
-/* end_waits() signals polling readers whose end_by has passed.  until() returns
- * the next such time, or `until` if that is earlier. */
+/* end_waits() raises the notifiers of readers whose end_by has passed.  until()
+ * returns the next end_by of a reader, or `until` if that is earlier. */
 void xd_readers_end_waits_locked(struct xd_engine *e);
 xd_usec xd_readers_until_locked(const struct xd_engine *e, xd_usec until);
 
