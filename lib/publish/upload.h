@@ -191,11 +191,11 @@ struct xd_upload {
     bool has_keeper;
 
     struct xd_mutex lock;
-    struct xd_cond work_ready; /* for workers: something may be sent, or the
-                                  upload ends */
-    struct xd_cond kept;  /* for the keeper: the inventory has changed, or the
-                             upload ends */
-    struct xd_cond ended; /* for wait(): state is HAS_ENDED */
+    struct xd_cond work_ready; /* workers wait here: something may be sent, or
+                                  the upload ends */
+    struct xd_cond kept;  /* the keeper waits here: the inventory has changed,
+                             or the upload ends */
+    struct xd_cond ended; /* wait() waits here until the state is HAS_ENDED */
 
     /* guarded by lock */
     enum xd_upload_state state;
