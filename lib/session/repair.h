@@ -21,10 +21,10 @@
  * suspect's bytes, they replace them, and the file is hashed again.  The hash
  * decides, so two depots suffice, and no depot is banned by a vote.
  *
- * As soon as a byte differs, more depots are asked for it.  A depot in the
- * minority then becomes the suspect instead; the former suspect keeps its turn.
- * So one bad depot usually costs little more traffic than the bytes that it
- * delivered, and never more than the size of the file.
+ * As soon as a byte differs, more depots are asked for it.  If another depot is
+ * then in the minority, it becomes the suspect, and the former suspect may be
+ * suspected again later.  So one bad depot usually costs little more traffic
+ * than the bytes that it delivered, and never more than the size of the file.
  *
  * If no suspect is left, most depots may be bad, so the whole file is fetched
  * from a single depot.  Depots that were outvoted come first, and of depots

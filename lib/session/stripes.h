@@ -8,14 +8,15 @@
  *                     3 |~~5~~|~4'~|              shard 5, then shard 4 from
  *     position            0     a   b              another depot
  *
- * Byte b of each shard depends only on byte b of the others.  So a missing byte
- * of a data shard can be replaced by a parity byte at the same position, each
- * parity byte once: then every position has k different shards, and a complete
- * stripe is decoded in place.  Until then, bytes that arrived as parity are in
- * state WRITING in the ledger.
+ * Byte b of each shard depends only on byte b of the others.  So a byte of
+ * parity can be stored in place of a missing byte of data at the same position.
+ * When each position of a stripe has bytes of k different shards, the stripe is
+ * decoded in place.  Until then, bytes that arrived as parity are in state
+ * WRITING in the ledger.
  *
- * Parity that was requested or stored in one place is useless elsewhere at the
- * same positions, so depots are not asked for it there (beside()).
+ * A byte of parity can replace only one byte of data.  So once it was requested
+ * or stored in place of one data shard, depots are not asked for it in place of
+ * other data shards (xd_stripes_beside()).
  *
  * Pure.
  * Threads: not thread-safe; guarded by its owner's lock.
