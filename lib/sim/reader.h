@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated readers of an arriving file: the end of a pipe; a player, which
- * tells the scheduler what it needs and when; or a client that does not, and
- * may seek.
+ * Simulated readers of a file while it arrives.  There are three kinds:
+ *
+ * - the program at the end of a pipe;
+ * - a player, which tells the scheduler what it needs, and when;
+ * - a client that tells nothing, and may seek.
  *
  *     0        shown      in order to             window
  *     |==========|============|........====.........|
