@@ -191,9 +191,10 @@ static bool is_due_whole(const struct run *run, size_t i,
            (outcome->verdict == XD_VERDICT_AGAIN && item->failures > 1);
 }
 
-/* Schedules another attempt after the pause of its host.  Returns false if no
- * attempts are left, if the server has already had all of its time, or if
- * another request was answered and this run does not wait for slow depots. */
+/* Schedules another attempt, after the pause that the governor of the host
+ * demands.  Returns false if there is no other attempt: all were used, the
+ * server has had all the time for its first byte, or another request was
+ * answered and this run does not wait for slow depots. */
 static bool try_again(const struct xd_batch *b, size_t i,
                       const struct xd_outcome *outcome)
 {
