@@ -18,7 +18,8 @@
 
 static const unsigned char zeros[STEP_BYTES];
 
-/* Matrix rows in the form ISA-L multiplies by. */
+/* Rows of a matrix, in the form of tables that ISA-L needs for a
+ * multiplication. */
 struct multiplier {
     unsigned n_from, n_to;
     /* not const, because ISA-L takes no pointer to const */

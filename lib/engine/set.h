@@ -92,10 +92,10 @@ struct xd_set {
     struct xd_rangeset held; /* bytes left by earlier runs; used before
                                 start() */
     struct xd_set_keep keep; /* state of the journals */
-    uint64_t unused;         /* number of unused bytes in places, after the ends
-                                of their files */
-    uint64_t lost; /* number of bytes of the places of failed files of unknown
-                      size */
+    uint64_t unused;         /* number of bytes in places that lie after the end
+                                of the file */
+    uint64_t lost; /* number of missing bytes in the places of files that failed
+                      or left before their size was known */
 };
 
 /* Creates a set of files of `m`, in the given order, each at its path in

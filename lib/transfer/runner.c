@@ -506,8 +506,10 @@ static void ask_for_rest(struct xd_runner *d, unsigned slot)
         xd_runner_end_unasked(d, slot, XD_VERDICT_AGAIN, &error);
 }
 
-/* Does what a slot needs before data is transferred.  Returns the time at which
- * to look at it again; 0: something has happened, so poll() must not wait. */
+/* Does what is due for a slot before poll() transfers data: requests the rest
+ * of a response, asks the governor again, or resumes a paused request.  Returns
+ * the time at which to call it again; 0: something has happened, so poll() must
+ * not wait. */
 static xd_usec prepare(struct xd_runner *d, unsigned slot, xd_usec now)
 {
     struct xd_runner_slot *s = &d->slots[slot];
