@@ -114,8 +114,9 @@ enum xd_transition {
     /* The response with a file of unknown size broke off.  Stored bytes become
      * stale.  All others become missing, except those being written. */
     XD_OUTDATE,
-    /* The byte is dropped from memory.  A verified byte is not fetched again; a
-     * stale one becomes missing, because it has to be. */
+    /* The byte is dropped from memory.  If it was verified, it is not fetched
+     * again.  If it was stale, it becomes missing, because it must still be
+     * fetched again. */
     XD_EVICT,
     XD_SET_ASIDE, /* a repair fetches the byte again; it keeps its origin */
     XD_RESTORE    /* a repair has ended, so all bytes count as verified again */
