@@ -23,10 +23,10 @@ struct xd_simulation {
     double limit, least_stall;
     struct xd_fetch_record *records;
     size_t n_records;
-    bool failed; /* out of memory for a record */
+    bool failed; /* a record was lost, because memory ran out */
 };
 
-/* Converts a time to seconds.  Returns -1 if it never came. */
+/* Converts a time to seconds; returns -1 for XD_NEVER. */
 static double moment(xd_usec at)
 {
     return at == XD_NEVER ? -1 : xd_seconds(at);
