@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "args/choose.h"
+#include "command/lists.h"
 #include "common/http_words.h"
 #include "common/status.h"
 #include "common/words.h"

@@ -19,7 +19,6 @@
  *     What to download
  *       xd_manifest_*       parse, read and write manifests   <manifest.h>
  *       xd_inspect()        find out what URLs lead to        <manifest.h>
- *       xd_list_*           lists of different files          <manifest.h>
  *     Verification
  *       xd_checksums_*      SHA256SUMS and similar files      <check.h>
  *       xd_manifest_sign()  OpenPGP and minisign signatures   <check.h>

@@ -3,6 +3,7 @@
 #include <xdownload/check.h>
 #include <xdownload/manifest.h>
 
+#include "command/lists.h"
 #include "manifest/input.h"
 #include "manifest/parse.h"
 #include "manifest/signed_texts.h"

@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 #include "base/url.h"
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "fuzz.h"
 #include "manifest/edit.h"
 #include "manifest/join.h"

@@ -7,6 +7,7 @@
 #include <xdownload/check.h>
 #include <xdownload/manifest.h>
 
+#include "command/lists.h"
 #include "manifest/join.h"
 #include "suite.h"
 #include "torture.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/lists.h"
 #include "io/mock_server.h"
 #include "suite.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "command/manifests.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"

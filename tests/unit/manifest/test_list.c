@@ -3,6 +3,7 @@
 #include <string.h>
 #include <xdownload/manifest.h>
 
+#include "command/lists.h"
 #include "suite.h"
 
 #define SHA256 \
