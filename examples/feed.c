@@ -29,7 +29,7 @@ static int take(struct xd_download **d, const char *path, const char *folder,
 {
     struct xd_manifest *m;
     size_t i = 0;
-    int rc = xd_manifest_read(&m, path, err);
+    int rc = xd_manifest_open(&m, &path, 1, NULL, err);
 
     if (rc < 0)
         return rc;

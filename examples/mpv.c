@@ -4,7 +4,7 @@
  * callbacks.  The program reports to the library what the viewer sees, so that
  * the library can count stalls and fetch the most urgent bytes first.
  *
- *     mpv MANIFEST [MPV-OPTION=VALUE...]
+ *     mpv URL-OR-MANIFEST [MPV-OPTION=VALUE...]
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -187,11 +187,12 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc < 2) {
-        fprintf(stderr, "usage: mpv MANIFEST [MPV-OPTION=VALUE...]\n");
+        fprintf(stderr, "usage: mpv URL-OR-MANIFEST [MPV-OPTION=VALUE...]\n");
         return 2;
     }
     signal(SIGINT, end);
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = xd_source_new(&s, m, 0, NULL, &err);
         xd_manifest_unref(m);

@@ -80,10 +80,11 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 2) {
-        fprintf(stderr, "usage: playlist MANIFEST\n");
+        fprintf(stderr, "usage: playlist URL-OR-MANIFEST\n");
         return 2;
     }
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = play_all(m, &err);
         /* each source has its own reference to the manifest */

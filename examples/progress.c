@@ -52,10 +52,11 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: progress MANIFEST FILE\n");
+        fprintf(stderr, "usage: progress URL-OR-MANIFEST FILE\n");
         return 2;
     }
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = download(m, argv[2], &err);
         xd_manifest_unref(m);

@@ -27,7 +27,7 @@ static int fetch(struct outcome *out, const char *path,
     struct xd_progress p = {.struct_size = sizeof p};
     struct xd_manifest *manifest;
     struct xd_download *d = NULL;
-    int rc = xd_manifest_read(&manifest, path, err);
+    int rc = xd_manifest_open(&manifest, &path, 1, o, err);
 
     if (rc < 0)
         return rc;

@@ -13,6 +13,8 @@
 
 #include "args/choose.h"
 #include "args/waiting.h"
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "common/advice.h"
 #include "common/status.h"
 #include "common/text.h"

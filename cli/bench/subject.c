@@ -10,6 +10,7 @@
 #include "args/choose.h"
 #include "args/inputs.h"
 #include "bench/scenario.h"
+#include "command/inspect.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"

@@ -10,6 +10,7 @@
 
 #include "args/choose.h"
 #include "command/lists.h"
+#include "command/manifests.h"
 #include "common/http_words.h"
 #include "common/status.h"
 #include "common/words.h"

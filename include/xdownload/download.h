@@ -14,7 +14,7 @@
  *         struct xd_manifest *m;
  *         struct xd_download *d = NULL;
  *         struct xd_error err;
- *         int rc = xd_manifest_fetch(&m, &url, 1, NULL, &err);
+ *         int rc = xd_manifest_open(&m, &url, 1, NULL, &err);
  *
  *         if (rc == 0) {
  *             rc = xd_download_new(&d, m, 0, path, NULL, &err);
@@ -290,14 +290,10 @@ XD_BEGIN_DECLS
  *   xd_download_new_in().
  * - `o` may be NULL for the defaults.
  *
- * If the manifest is only a list of URLs, the library first compares the copies
- * with each other: see xd_copies_find().
- *
  * Blocks: until the download has ended.  xd_cancel_trigger() ends the call
  *         early.
- * Errors: the errors of xd_manifest_fetch(), xd_manifest_read(),
- *         xd_copies_find(), xd_download_new(), xd_download_start() and
- *         xd_download_wait(); INVAL if `source` is NULL or empty.
+ * Errors: the errors of xd_manifest_open(), xd_download_new(),
+ *         xd_download_start() and xd_download_wait().
  */
 XD_API XD_MUST_CHECK int xd_fetch(const char *source, const char *path,
                                   const struct xd_options *o,

@@ -13,7 +13,7 @@
  *         struct xd_file f;
  *         struct xd_manifest *m;
  *         struct xd_error err;
- *         int rc = xd_manifest_read(&m, path, &err);
+ *         int rc = xd_manifest_open(&m, &path, 1, NULL, &err);
  *
  *         if (rc < 0) {
  *             fprintf(stderr, "%s\n", err.msg);
@@ -25,22 +25,22 @@
  *         return 0;
  *     }
  *
- * To open a manifest, use xd_manifest_fetch() for URLs, xd_manifest_read() for
- * a path, and xd_manifest_parse() for a manifest in memory.  xd_manifest_fetch()
- * also finds out what the URLs lead to, a manifest or copies of a file:
+ * xd_manifest_open() opens whatever a URL or a path leads to, a manifest or a
+ * file.  It also takes the URLs of several copies of one file:
  *
  *     #include <xdownload/xdownload.h>
  *
- *     int open_url(struct xd_manifest **out, struct xd_error *err)
+ *     int open_mirrors(struct xd_manifest **out, struct xd_error *err)
  *     {
  *         const char *mirrors[] = {"https://a.example/disk.iso",
  *                                  "https://b.example/disk.iso"};
  *
- *         return xd_manifest_fetch(out, mirrors, 2, NULL, err);
+ *         return xd_manifest_open(out, mirrors, 2, NULL, err);
  *     }
  *
- * xd_inspect() reports each URL separately.  xd_copies_find() and
- * xd_manifest_follow() look for the copies of the files of a manifest.
+ * Two other functions never wait: xd_manifest_parse() parses a manifest in
+ * memory, and xd_manifest_from_urls() makes a manifest of URLs that it does not
+ * request.
  *
  * A file consists of extents, which may overlap.  Together they cover the file
  * without a gap.  All replicas of an extent hold the same bytes.
@@ -62,12 +62,11 @@
  *
  * Functions that can fail return 0 or a negative error code (error.h).
  *
- * Ownership: strings that functions return live as long as the manifest or the
- *            inspection.
+ * Ownership: strings that functions return live as long as the manifest.
  * Threads:   any thread may call all functions here, and any number of threads
- *            may use one manifest or inspection at the same time (but not one
- *            set of options: options.h).  Transfers run on a thread that ends
- *            before the call returns.
+ *            may use one manifest at the same time (but not one set of options:
+ *            options.h).  Transfers run on a thread that ends before the call
+ *            returns.
  */
 #ifndef XDOWNLOAD_MANIFEST_H
 #define XDOWNLOAD_MANIFEST_H
@@ -79,7 +78,6 @@
 #include <xdownload/options.h>
 
 struct xd_manifest;
-struct xd_inspection;
 
 /* Size of a file if the size is not known before a depot states it. */
 #define XD_SIZE_UNKNOWN UINT64_MAX
@@ -96,7 +94,7 @@ struct xd_file {
     uint64_t size;    /* size in bytes, or XD_SIZE_UNKNOWN */
     /* Number of extents, which are sorted by offset, then by length.  It is 1
      * if the size is unknown.  It is 0 if the file is empty, or if copies of it
-     * are listed only in other Metalinks: see xd_manifest_follow(). */
+     * are listed only in other Metalinks: see xd_manifest_open(). */
     size_t n_extents;
     size_t n_hashes;      /* hashes of the whole file; the strongest is first */
     size_t n_pieces;      /* 0: there are no piece hashes */
@@ -235,31 +233,83 @@ struct xd_shard {
 /* The lowest priority of a replica: RFC 5854, section 4.2.16. */
 #define XD_PRIORITY_NONE 999999u
 
-/* What was found at one URL. */
-struct xd_inspected {
-    size_t struct_size; /* see version.h */
-    /* NULL if the URL does not lead to a manifest.  The manifest lives as long
-     * as the inspection, or longer if the caller takes a reference. */
-    struct xd_manifest *manifest;
-    uint64_t size; /* size of the object in bytes, or XD_SIZE_UNKNOWN */
-    /* The reason if nothing could be learned about the URL; otherwise the code
-     * is XD_OK.  Codes:
-     * - NET: the server cannot be reached, or has refused the request; or the
-     *   string is not a URL.
-     * - AGAIN: the server was too slow.
-     * - TIMEOUT: the time of the option max-time passed before the server
-     *   answered.
-     * - MANIFEST: the URL leads to an invalid manifest; or `are_manifests` was
-     *   true and the URL does not lead to a manifest.
-     * - NOREPLICA: the options exclude the host of the URL, or its scheme is
-     *   not supported.
-     * - DIFFERENT: the server sent a web page, although the URL names an
-     *   archive, an image or another kind of data.  The option accept-html
-     *   turns this check off. */
-    struct xd_error error;
-};
-
 XD_BEGIN_DECLS
+
+/*
+ * Opens what `n` sources lead to:
+ * - One source may be the path of a manifest on this machine; "-" is standard
+ *   input.  At most 64 MiB are read.
+ * - One URL may lead to a manifest or to a file.  The beginning of the response
+ *   decides.  For a file, the manifest also lists the mirrors and hashes that
+ *   its server announced (RFC 6249), unless the option no-metalink is set.
+ * - Several URLs must lead to copies of one file.
+ * A text with SCHEME:// at its beginning is a URL, every other text is a path.
+ * A program that passes on text from others should check that it is a URL.
+ *
+ * If the result is a list of at least two URLs of one file, without a hash of
+ * the file, the call compares the copies, so that a wrong URL does no harm:
+ * - It requests the size and the first 8 KiB from each URL.  If the sizes or
+ *   the last components of the URLs differ, two more samples of 8 KiB are
+ *   compared.  Files smaller than 1 MiB are compared completely.
+ * - Each host has one vote for each different file that it delivers.
+ * - If the last component (with the query) is the same in all URLs, or the
+ *   option same-file is set, the file with more than half of the votes wins.
+ *   URLs that lead to other files are left out, with a warning for each.
+ * - If the last components differ, all URLs must lead to the same file.
+ * - A server may answer much later than the first one: after 300 ms, or after
+ *   twice the time of the first one if that is longer.  Its URL is kept if the
+ *   last components are the same and the file has at least 1 MiB.  Otherwise
+ *   the URL is left out.
+ * - If no server answers within 5 s, the list stays unchanged.  But if the last
+ *   components differ, the call fails.
+ * Files that were not compared completely are compared again while they are
+ * downloaded.
+ *
+ * If the manifest refers to Metalinks (the metaurl elements of RFC 5854), the
+ * call also fetches these and appends the copies that they list, unless the
+ * option no-metalink is set:
+ * - Only the Metalinks of files that have a SHA-256 or stronger hash are
+ *   fetched.
+ * - Only copies are added.  A Metalink that contradicts the manifest is
+ *   ignored, with a warning.
+ * - At most 32 Metalinks are fetched.  The call waits one second for them, and
+ *   longer if a file has no other copies.
+ * - A Metalink on a public server cannot add copies in private networks.
+ *
+ * If there is only one URL and it leads to a file, `o` keeps the request open.
+ * A download or source of this file with the same `o` continues the request if
+ * it starts within five seconds, so that opening costs no extra request.
+ * Otherwise the request ends with the next call, or when `o` is freed.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The sources
+ *            are copied.  `o` may be NULL for the defaults.
+ * Blocks:    on disk I/O or on the writer of a pipe, and until all servers have
+ *            answered, failed or been left out, or the time of the option
+ *            max-time has passed.  xd_cancel_trigger() ends the call early.
+ *            There is no version that does not block: a program with an event
+ *            loop calls it on another thread.
+ * Errors:
+ * - MANIFEST: the manifest is not valid (see xd_manifest_parse()).
+ * - INVAL: `n` is 0, or a source is NULL or empty.
+ * - INVAL: one of several URLs leads to a manifest.
+ * - INVAL: the URLs lead to different files, and their last components differ.
+ * - INVAL: the manifest is a list of several files, one of which has several
+ *   URLs and no hash.
+ * - CORRUPT: the URLs lead to different files, and no file has a majority.
+ * - DIFFERENT: the server sent a web page, although the URL names an archive,
+ *   an image or another kind of data.  The option accept-html turns this check
+ *   off.
+ * - NET: the server cannot be reached, or has refused the request.
+ * - NOREPLICA: the options exclude the host of the URL, or its scheme is not
+ *   supported.
+ * - IO: the manifest, or a file named in the options, cannot be read.
+ * - AGAIN: the servers are too slow.
+ * - TIMEOUT, CANCELED, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_open(struct xd_manifest **out,
+                                          const char *const *sources, size_t n,
+                                          const struct xd_options *o,
+                                          struct xd_error *err);
 
 /*
  * Parses a manifest from memory: an exNode, a Metalink or a list of URLs.  The
@@ -285,21 +335,10 @@ XD_API XD_MUST_CHECK int xd_manifest_parse(struct xd_manifest **out,
                                            struct xd_error *err);
 
 /*
- * Reads and parses the manifest in the file `path`; "-" is standard input.  It
- * reads at most 64 MiB.  For a URL use xd_manifest_fetch().
- * Ownership: the caller releases *out with xd_manifest_unref().
- * Blocks:    on disk I/O, or on the writer of a pipe.
- * Errors:    the errors of xd_manifest_parse(); IO.
- */
-XD_API XD_MUST_CHECK int xd_manifest_read(struct xd_manifest **out,
-                                          const char *path,
-                                          struct xd_error *err);
-
-/*
  * Makes a manifest of one file from `n` URLs.  Each URL must lead to a copy of
  * the whole file.  `size` may be XD_SIZE_UNKNOWN.  The name of the file is the
  * last path component of the first URL.  The URLs are not requested;
- * xd_copies_find() compares them.
+ * xd_manifest_open() compares them.
  * Ownership: the caller releases *out with xd_manifest_unref().  The URLs are
  *            copied.
  * Blocks:    no.
@@ -420,166 +459,6 @@ XD_API void xd_manifest_text_free(char *text);
 XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
                                      size_t piece);
 
-/*
- * Requests `n` URLs at once to see what they lead to.
- *
- * - The first bytes of a response (up to 64 KiB) decide: if they are the
- *   beginning of a manifest, all of it (up to 64 MiB) is read and parsed.
- * - If `are_manifests` is true, every URL must lead to a manifest.  A plain
- *   list of URLs is accepted as a manifest only if `are_manifests` is true or
- *   its server declares it as text/uri-list.
- * - A URL is skipped, with the code AGAIN, if its server does not answer soon
- *   after the first server: within 300 ms, or within twice the time of the
- *   first server if that is longer.  But if a URL leads to a manifest, or
- *   `are_manifests` is true, the call waits for each server as long as the
- *   option silence allows.
- * - If there is only one URL and it leads to a file, the call requests the
- *   first MiB, and `o` keeps this request open.  A download or source of the
- *   URL with the same `o` continues the request if it starts within five
- *   seconds, so the inspection costs no extra request.  Otherwise the request
- *   ends with the next inspection, or when `o` is freed.  If `o` is NULL, the
- *   request is not kept.
- *
- * Ownership: the caller releases *out with xd_inspection_free().  The URLs are
- *            copied.  `o` may be NULL for the defaults.
- * Blocks:    until all URLs have answered, failed or been skipped, or the time
- *            of the option max-time has passed.  xd_cancel_trigger() ends the
- *            call early.
- * Errors:    INVAL (`n` is 0), CANCELED, NOMEM, IO (a file named in the options
- *            cannot be read).  Failures of individual URLs are reported in
- *            struct xd_inspected.
- */
-XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
-                                    const char *const *urls, size_t n,
-                                    bool are_manifests,
-                                    const struct xd_options *o,
-                                    struct xd_error *err);
-
-/* Reports what was found at URL number `i`, from 0.  Returns 0, or INVAL if `i`
- * is out of range. */
-XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
-                             struct xd_inspected *out);
-
-/*
- * Returns the number of manifests for xd_inspection_manifest().  If the URLs
- * lead to manifests, or `are_manifests` was true, this is the number of URLs,
- * including URLs that failed.  If they lead to files, it is 1, because the
- * library assumes that all URLs lead to copies of one file.
- * Errors:
- * - INVAL: one URL leads to a manifest, and another URL leads to a file.
- * - The error of the first URL, if nothing is known about any URL.
- */
-XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
-                                         struct xd_error *err);
-
-/*
- * Returns manifest number `i`, counted as in xd_inspection_n_manifests().  If
- * the URLs lead to files, the manifest lists all URLs except the URLs that
- * failed with DIFFERENT, and has the size on which the servers agree.  For a
- * single URL the manifest also has the mirrors and hashes that the server
- * announced (RFC 6249), unless the option no-metalink is set.
- * Ownership: the caller releases *out with xd_manifest_unref().
- * Errors:    the errors of xd_inspection_n_manifests(); the error of the URL;
- *            INVAL if `i` is out of range; NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_inspection_manifest(struct xd_manifest **out,
-                                                const struct xd_inspection *in,
-                                                size_t i, struct xd_error *err);
-
-/* Releases an inspection; NULL does nothing. */
-XD_API void xd_inspection_free(struct xd_inspection *in);
-
-/*
- * Checks whether the URLs of a list are copies of one file, and adds copies
- * that other Metalinks list.  Call it before you download from a list of URLs
- * that may lead to different files.
- *
- * The call compares URLs only if the manifest is a list of at least two URLs of
- * one file (xd_manifest_format() returns "urls") and has no hash of the file.
- * The URLs of other manifests are not compared.  Then the call follows
- * Metalinks like xd_manifest_follow().
- *
- * How URLs are compared:
- * - The call requests the size and the first 8 KiB from each URL.  If the sizes
- *   differ, or the last components of the URLs differ, two more samples of 8
- *   KiB are compared.  Files smaller than 1 MiB are compared completely.
- * - Each host has one vote for each different file that it delivers.
- * - If the last component (with the query) is the same in all URLs, or the
- *   option same-file is set, the file with more than half of the votes wins.
- *   URLs that lead to other files are left out, with a warning for each.
- * - If the last components differ, all URLs must lead to the same file.
- * - If a server answers too late (see xd_inspect()), its URL is kept if the
- *   last components are the same and the file has at least 1 MiB.  Otherwise
- *   the URL is left out.
- * - If no server answers within 5 s, the list stays unchanged.  But if the last
- *   components differ, the call fails.
- *
- * Files that were not compared completely are compared again while they are
- * downloaded.
- *
- * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
- *            reference to `m`.  `o` may be NULL for the defaults.
- * Blocks:    until all URLs have answered, failed or been left out, or the time
- *            of the option max-time has passed.  xd_cancel_trigger() ends the
- *            call early.
- * Errors:
- * - CORRUPT: the URLs lead to different files, and no file has a majority.
- * - INVAL: the URLs lead to different files, and their last components differ.
- * - INVAL: the list has several files, one of which has several URLs and no
- *   hash.
- * - NET, AGAIN and others: no server answers, and the last components of the
- *   URLs differ.
- * - IO: a file named in the options cannot be read.
- * - CANCELED, NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
-                                        struct xd_manifest *m,
-                                        const struct xd_options *o,
-                                        struct xd_error *err);
-
-/*
- * Fetches the Metalinks to which a manifest refers (the metaurl elements of RFC
- * 5854), all at once, and appends the copies that they list to the copies in
- * the manifest.  If the manifest refers to no Metalinks, or the option
- * no-metalink is set, *out is `m` itself.
- *
- * - Only the Metalinks of files that have a SHA-256 or stronger hash are
- *   fetched.
- * - Only copies are added.  A Metalink that contradicts the manifest is
- *   ignored, with a warning.
- * - At most 32 Metalinks are fetched.  The call waits one second for them, and
- *   longer if a file has no other copies.
- * - A Metalink on a public server cannot add copies in private networks.
- *
- * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
- *            reference to `m`.  `o` may be NULL for the defaults.
- * Blocks:    until the Metalinks have arrived, but no longer than the time
- *            above, and no longer than the option max-time allows.
- *            xd_cancel_trigger() ends the call early.
- * Errors:    CANCELED, NOMEM, IO (a file named in the options cannot be read).
- */
-XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
-                                            struct xd_manifest *m,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
-
-/*
- * Opens a manifest at a URL, or makes a manifest from several URLs of one file.
- * This combines xd_inspect(), xd_inspection_manifest() and xd_copies_find() in
- * one call.  There is no version that does not block: a program with an event
- * loop calls it on another thread, or uses xd_manifest_from_urls(), which takes
- * each URL for a copy of the file and asks no server.
- * Ownership: the caller releases *out with xd_manifest_unref().  `o` may be
- *            NULL for the defaults.
- * Blocks:    like these functions.
- * Errors:    the errors of these functions; INVAL also if several URLs lead to
- *            manifests.
- */
-XD_API XD_MUST_CHECK int xd_manifest_fetch(struct xd_manifest **out,
-                                           const char *const *urls, size_t n,
-                                           const struct xd_options *o,
-                                           struct xd_error *err);
-
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_file)
 XD_FILLS(xd_hash)
@@ -602,9 +481,6 @@ XD_FILLS(xd_shard)
 #define xd_manifest_shard_replica(m, file, stripe, shard, replica, out) \
     xd_manifest_shard_replica(m, file, stripe, shard, replica,          \
                               xd_replica_sized(out))
-XD_FILLS(xd_inspected)
-#define xd_inspection_get(in, i, out) \
-    xd_inspection_get(in, i, xd_inspected_sized(out))
 #endif
 
 XD_END_DECLS

@@ -22,7 +22,7 @@
  *
  * Functions that take options copy what they need, so a set can be changed or
  * freed as soon as they have returned.  If a program passes NULL instead of a
- * set, the defaults apply.  After xd_inspect() or xd_manifest_fetch(), keep the
+ * set, the defaults apply.  After xd_manifest_open(), keep the
  * set until the download or source has been started with it: the set may hold a
  * request that the download continues.
  *
@@ -191,7 +191,7 @@ XD_API void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
 
 /*
  * Sets a cancel object, which can end all calls that use this set: downloads,
- * sources and their readers, xd_fetch(), xd_inspect(), xd_copies_find(),
+ * sources and their readers, xd_fetch(), xd_manifest_open(),
  * xd_checksums_fetch(), uploads, audits and all other calls that wait.  NULL:
  * none (the default).  The option max-time also limits the duration of these
  * calls.

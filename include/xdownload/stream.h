@@ -7,8 +7,7 @@
  * for example one for playback and one for thumbnails.  All readers share the
  * bytes received.
  *
- * The manifest of the file comes from xd_manifest_fetch() for a URL, or from
- * xd_manifest_read() for a path (manifest.h).
+ * The manifest of the file comes from xd_manifest_open() (manifest.h).
  *
  *     #include <stdio.h>
  *     #include <xdownload/xdownload.h>

@@ -17,8 +17,7 @@
  *       xd_options_*        settings of a download            <options.h>
  *       xd_cancel_*         stop calls that wait              <options.h>
  *     What to download
- *       xd_manifest_*       parse, read and write manifests   <manifest.h>
- *       xd_inspect()        find out what URLs lead to        <manifest.h>
+ *       xd_manifest_*       open, inspect and write manifests  <manifest.h>
  *     Verification
  *       xd_checksums_*      SHA256SUMS and similar files      <check.h>
  *       xd_manifest_sign()  OpenPGP and minisign signatures   <check.h>

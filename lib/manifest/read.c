@@ -4,6 +4,7 @@
 #include <xdownload/manifest.h>
 
 #include "command/lists.h"
+#include "command/manifests.h"
 #include "manifest/input.h"
 #include "manifest/parse.h"
 #include "manifest/signed_texts.h"

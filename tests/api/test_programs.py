@@ -247,10 +247,8 @@ int main(int argc, char **argv)
     OLD(xd_progress) progress;
     OLD(xd_depot_stats) depot;
     OLD(xd_playback) playback;
-    OLD(xd_inspected) inspected;
     OLD(xd_fetch_record) record;
     struct { struct xd_buffered s[4]; unsigned char guard[GUARD]; } buffered;
-    struct xd_inspection *in;
     struct xd_manifest *m;
     struct xd_options *o;
     struct xd_source *s;
@@ -261,9 +259,7 @@ int main(int argc, char **argv)
 
     assert(xd_options_new(&o, &err) == 0);
     assert(xd_options_set(o, "records", "yes", &err) == 0);
-    assert(xd_inspect(&in, urls, 1, 0, o, &err) == 0);
-    CALL(inspected, xd_inspection_get(in, 0, &inspected.s));
-    assert(xd_inspection_manifest(&m, in, 0, &err) == 0);
+    assert(xd_manifest_open(&m, urls, 1, o, &err) == 0);
     CALL(info, xd_option_info(0, &info.s));
     CALL(file, xd_manifest_file(m, 0, &file.s));
     assert(file.s.size == 300000);
@@ -298,7 +294,6 @@ int main(int argc, char **argv)
     puts("as before");
     xd_reader_free(r);
     xd_source_unref(s);
-    xd_inspection_free(in);
     xd_manifest_unref(m);
     xd_options_free(o);
     return 0;

@@ -9,6 +9,8 @@
 #include <xdownload/manifest.h>
 #include <xdownload/stream.h>
 
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "engine/depots.h"
 #include "engine/layout.h"
 #include "engine/options.h"
@@ -410,7 +412,7 @@ static int inspect_and_download(void)
     servers[0] = mock_start(good);
     urls[0] = mock_url(servers[0]);
     torture_begin();
-    rc = xd_manifest_fetch(&found, urls, 1, options, &error);
+    rc = xd_manifest_open(&found, urls, 1, options, &error);
     if (rc == 0)
         rc = xd_download_new(&d, found, 0, path, options, &error);
     if (rc == 0)

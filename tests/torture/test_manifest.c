@@ -8,6 +8,7 @@
 #include <xdownload/manifest.h>
 
 #include "command/lists.h"
+#include "command/manifests.h"
 #include "manifest/join.h"
 #include "suite.h"
 #include "torture.h"

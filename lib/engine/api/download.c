@@ -504,40 +504,6 @@ static int fetch_file(struct xd_manifest *m, const char *path,
     return rc;
 }
 
-/* Returns true if the text begins with a scheme (RFC 3986, section 3.1) and
- * "://". */
-static bool is_url(const char *text)
-{
-    static const char in_scheme[] = "abcdefghijklmnopqrstuvwxyz"
-                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789+-.";
-    const size_t len = strspn(text, in_scheme);
-
-    return len > 0 && strncmp(text + len, "://", 3) == 0;
-}
-
-/* Opens the manifest or the file that a URL leads to, or a manifest on this
- * machine.  In both cases the copies are checked. */
-static int open_source(struct xd_manifest **out, const char *source,
-                       const struct xd_options *o, struct xd_error *err)
-{
-    struct xd_manifest *m;
-    int rc;
-
-    *out = NULL;
-    if (!source || *source == '\0')
-        return xd_fail(err, XD_E_INVAL,
-                       "a URL or the path of a manifest is needed");
-    if (is_url(source))
-        return xd_manifest_fetch(out, &source, 1, o, err);
-    rc = xd_manifest_read(&m, source, err);
-    if (rc < 0)
-        return rc;
-    rc = xd_copies_find(out, m, o, err);
-    xd_manifest_unref(m);
-    return rc;
-}
-
 int xd_fetch(const char *source, const char *path, const struct xd_options *o,
              struct xd_error *err)
 {
@@ -545,14 +511,14 @@ int xd_fetch(const char *source, const char *path, const struct xd_options *o,
     struct xd_manifest *m;
     int rc = 0;
 
-    /* options hold the request that xd_manifest_fetch() starts */
+    /* options hold the request that xd_manifest_open() starts */
     if (!o)
         rc = xd_options_new(&defaults, err);
     if (rc < 0)
         return rc;
     if (!o)
         o = defaults;
-    rc = open_source(&m, source, o, err);
+    rc = xd_manifest_open(&m, &source, 1, o, err);
     if (rc == 0) {
         rc = fetch_file(m, path, o, err);
         xd_manifest_unref(m);

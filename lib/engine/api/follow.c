@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/url.h"
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "engine/api/copies_check.h"
 #include "engine/api/named_manifests.h"
 #include "manifest/more_copies.h"
@@ -115,9 +117,8 @@ int xd_copies_find(struct xd_manifest **out, struct xd_manifest *m,
     return rc;
 }
 
-int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
-                      size_t n, const struct xd_options *o,
-                      struct xd_error *err)
+static int open_urls(struct xd_manifest **out, const char *const *urls,
+                     size_t n, const struct xd_options *o, struct xd_error *err)
 {
     struct xd_manifest *m = NULL;
     struct xd_inspection *in;
@@ -132,4 +133,42 @@ int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
     xd_manifest_unref(m);
     xd_inspection_free(in);
     return rc;
+}
+
+/* Returns true if the text begins with a scheme (RFC 3986, section 3.1) and
+ * "://". */
+static bool is_url(const char *text)
+{
+    static const char in_scheme[] = "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789+-.";
+    const size_t len = strspn(text, in_scheme);
+
+    return len > 0 && strncmp(text + len, "://", 3) == 0;
+}
+
+static int open_path(struct xd_manifest **out, const char *path,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_manifest *m;
+    int rc = xd_manifest_read(&m, path, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_copies_find(out, m, o, err);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+int xd_manifest_open(struct xd_manifest **out, const char *const *sources,
+                     size_t n, const struct xd_options *o, struct xd_error *err)
+{
+    *out = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!sources[i] || *sources[i] == '\0')
+            return xd_fail(err, XD_E_INVAL,
+                           "a URL or the path of a manifest is needed");
+    if (n == 1 && !is_url(sources[0]))
+        return open_path(out, sources[0], o, err);
+    return open_urls(out, sources, n, o, err);
 }

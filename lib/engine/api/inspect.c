@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/typed_url.h"
 #include "base/url.h"
+#include "command/inspect.h"
 #include "engine/api/cancelable_batch.h"
 #include "engine/api/named_manifests.h"
 #include "engine/api/text_fetch.h"

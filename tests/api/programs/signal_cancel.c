@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     puts("ready");
     fflush(stdout);
     if (strcmp(argv[1], "open") == 0) {
-        rc = xd_manifest_fetch(&m, urls, 1, o, &err);
+        rc = xd_manifest_open(&m, urls, 1, o, &err);
     } else {
         struct xd_download *d;
         if (xd_manifest_from_urls(&m, urls, 1, XD_SIZE_UNKNOWN, &err) == 0 &&

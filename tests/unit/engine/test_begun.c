@@ -69,7 +69,7 @@ static void inspect(struct mock_server **m, const struct mock_step *script)
     *m = mock_start(script);
     urls[0] = mock_url(*m);
     xd_manifest_unref(manifest);
-    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls, 1, options, &error), 0);
+    ck_assert_int_eq(xd_manifest_open(&manifest, urls, 1, options, &error), 0);
 }
 
 static void download(const struct xd_options *o)

@@ -15,6 +15,8 @@
 
 #include <curl/curl.h>
 
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "io/mock_server.h"
 #include "os/cancel.h"
 #include "os/clock.h"
@@ -123,7 +125,7 @@ static int wait_in_manifest(void)
 {
     const char *urls[] = {url};
     struct xd_manifest *m;
-    int rc = xd_manifest_fetch(&m, urls, 1, options, &error);
+    int rc = xd_manifest_open(&m, urls, 1, options, &error);
 
     ck_assert((rc == 0) == (m != NULL));
     xd_manifest_unref(m);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "command/manifests.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "engine/trust/blame.h"

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "io/hash.h"
 #include "os/file_watch.h"
 #include "suite.h"

@@ -9,6 +9,7 @@
 #include <xdownload/download.h>
 #include <xdownload/manifest.h>
 
+#include "command/manifests.h"
 #include "os/disk.h"
 #include "suite.h"
 

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "io/hash.h"
