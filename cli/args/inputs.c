@@ -13,6 +13,7 @@
 
 #include "args/choose.h"
 #include "args/waiting.h"
+#include "command/checks.h"
 #include "command/inspect.h"
 #include "command/manifests.h"
 #include "common/advice.h"

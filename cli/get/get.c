@@ -13,6 +13,7 @@
 
 #include "args/choose.h"
 #include "args/inputs.h"
+#include "command/checks.h"
 #include "command/lists.h"
 #include "command/manifests.h"
 #include "common/output.h"

@@ -15,6 +15,7 @@
 
 #include "args/choose.h"
 #include "args/inputs.h"
+#include "command/checks.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"

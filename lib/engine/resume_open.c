@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/checks.h"
 #include "engine/engine.h"
 #include "engine/resume_compare.h"
 #include "io/journal/journal.h"

@@ -10,6 +10,7 @@
 #include <xdownload/check.h>
 #include <xdownload/download.h>
 
+#include "command/checks.h"
 #include "engine/trust/sample_copies.h"
 #include "io/hash.h"
 #include "io/mock_server.h"

@@ -11,6 +11,7 @@
 #include "base/choice.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/checks.h"
 #include "engine/api/cancelable_batch.h"
 #include "engine/api/check.h"
 #include "engine/depots.h"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "command/checks.h"
 #include "io/hash.h"
 #include "io/journal/journal.h"
 #include "os/file.h"

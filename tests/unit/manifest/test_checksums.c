@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <xdownload/check.h>
 
+#include "command/checks.h"
 #include "reading.h"
 
 #define A32 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
