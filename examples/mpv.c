@@ -101,14 +101,14 @@ static void tell(mpv_handle *mpv, struct xd_reader *r, bool *has_moved)
     const double duration = number(mpv, "duration");
     const int64_t size = duration > 0 ? xd_reader_size(r, 0) : 0;
     const double rate = size > 0 ? (double)size / duration : 0;
-    enum xd_play_state state = XD_PAUSED;
+    enum xd_play_state state = XD_PLAY_PAUSED;
 
     if (moves)
-        state = XD_PLAYING;
+        state = XD_PLAY_RUNNING;
     else if (!is(mpv, "pause") && is(mpv, "seeking"))
-        state = XD_SEEKING;
+        state = XD_PLAY_SEEKING;
     else if (is(mpv, "paused-for-cache") || !*has_moved)
-        state = XD_WAITING;
+        state = XD_PLAY_WAITING;
     *has_moved = *has_moved || moves;
     xd_reader_playhead(r, (uint64_t)(number(mpv, "time-pos") * rate),
                        rate * number(mpv, "speed"), state);
@@ -118,7 +118,7 @@ static void report(struct xd_reader *r)
 {
     struct xd_playback p = {.struct_size = sizeof p};
 
-    xd_reader_playhead(r, 0, 0, XD_ENDED);
+    xd_reader_playhead(r, 0, 0, XD_PLAY_ENDED);
     xd_reader_playback(r, &p);
     printf("played %.1f s, started after %.2f s, %u stalls of %.2f s, "
            "%u seeks of %.2f s\n",

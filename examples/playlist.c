@@ -48,7 +48,7 @@ static int play(struct track *now, struct track *next, struct xd_manifest *m,
         if (fwrite(bytes, 1, (size_t)n, stdout) != (size_t)n)
             return XD_E_PIPE;
         if (file + 1 < xd_manifest_n_files(m) && next->source == NULL &&
-            xd_source_has_rest(now->source) &&
+            !xd_source_needs_network(now->source) &&
             (n = begin(next, m, file + 1, err)) < 0)
             return (int)n;
     }

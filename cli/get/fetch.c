@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/downloads.h"
 #include "common/advice.h"
 #include "common/log.h"
 #include "common/signals.h"

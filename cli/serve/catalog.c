@@ -177,7 +177,7 @@ static int set_rate(struct catalog_source *of, double bytes_per_s,
     const int rc = xd_reader_new(&of->pace, of->source, err);
 
     if (rc == 0)
-        xd_reader_playhead(of->pace, 0, bytes_per_s, XD_PAUSED);
+        xd_reader_playhead(of->pace, 0, bytes_per_s, XD_PLAY_PAUSED);
     return rc;
 }
 

@@ -229,19 +229,6 @@ struct xd_fetch_record {
     double connect_s;
 };
 
-/* State of one part of the file, for a progress bar.  Byte offsets are relative
- * to the first byte that the option `range` selects. */
-struct xd_part {
-    size_t struct_size;
-    uint64_t begin, end;   /* end is excluded */
-    uint64_t bytes_stored; /* bytes received and kept so far */
-    /* Bytes that readers can read already; included in bytes_stored.  If the
-     * manifest has piece hashes, these bytes have matched a hash. */
-    uint64_t bytes_readable;
-    /* bytes not stored yet for which a request is in flight */
-    uint64_t bytes_requested;
-};
-
 /* State of one file of xd_download_new_set(). */
 enum xd_file_state {
     XD_FILE_WAITING, /* some of its bytes are missing */
@@ -446,31 +433,6 @@ XD_API int xd_download_file(struct xd_download *d, size_t i,
                             struct xd_file_progress *out);
 
 /*
- * Creates a download that writes the bytes of the file in order to the
- * descriptor `fd`, which is a pipe, a terminal or a socket.
- *
- * - The download fetches bytes ahead of the output, as far as the option
- *   `lookahead` allows.  These bytes are stored in memory, or in an unnamed
- *   file in the directory of the option `spool`.
- * - If the manifest has piece hashes, each piece is written only after its hash
- *   has matched.
- * - If only the whole file has a hash, the last 16 KiB are held back until the
- *   hash has matched.  If the hash does not match, the download ends with
- *   CORRUPT.
- * - If the other end of the pipe is closed, the download ends with PIPE.  The
- *   process gets no SIGPIPE.
- *
- * Ownership: as for xd_download_new().  `fd` stays the caller's, and must stay
- *            open until the last xd_download_unref().
- * Errors:    the errors of xd_download_new(); INVAL also if `fd` is not open
- *            for writing.
- */
-XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
-                                            struct xd_manifest *m, size_t file,
-                                            int fd, const struct xd_options *o,
-                                            struct xd_error *err);
-
-/*
  * Creates PATH.part and starts the threads of the download.  If it fails with
  * another error than STATE, the download has ended, and xd_download_wait()
  * returns the same error.
@@ -576,30 +538,6 @@ XD_API bool xd_download_next_record(struct xd_download *d,
                                     uint64_t *out_lost);
 
 /*
- * Lists the requests in flight.  It fills in up to `n` records.  In each,
- * `code` is AGAIN, end_s and first_byte_s are negative, and start_s equals
- * queued_s until the request has been sent.
- *
- * The struct_size of the first record applies to the whole array.
- * `out` may be NULL if `n` is 0.
- * Returns: the number of requests in flight, which may be more than `n`.
- * Blocks:  no.
- */
-XD_API size_t xd_download_requests(struct xd_download *d,
-                                   struct xd_fetch_record *out, size_t n);
-
-/*
- * Divides the file into `n` parts of equal length and reports the state of
- * each, for a progress bar.
- *
- * The struct_size of the first part applies to the whole array.
- * Returns: `n`; fewer if the file has fewer bytes; 0 while its size is unknown.
- * Blocks:  no.  The computing time grows with `n` and with the number of gaps.
- */
-XD_API size_t xd_download_parts(struct xd_download *d, struct xd_part *out,
-                                size_t n);
-
-/*
  * Stops all transfers if `pauses` is true, and continues them if it is false.
  *
  * - Requests in flight are stopped.  A request that could not be resumed at its
@@ -692,23 +630,6 @@ XD_FILLS(xd_fetch_record)
     xd_download_depot(d, i, xd_depot_stats_sized(out))
 #define xd_download_next_record(d, out, out_lost) \
     xd_download_next_record(d, xd_fetch_record_sized(out), out_lost)
-static inline size_t xd_download_requests_sized(struct xd_download *d,
-                                                struct xd_fetch_record *out,
-                                                size_t n)
-{
-    if (n > 0)
-        out->struct_size = sizeof *out;
-    return xd_download_requests(d, out, n);
-}
-#define xd_download_requests(d, out, n) xd_download_requests_sized(d, out, n)
-static inline size_t xd_download_parts_sized(struct xd_download *d,
-                                             struct xd_part *out, size_t n)
-{
-    if (n > 0)
-        out->struct_size = sizeof *out;
-    return xd_download_parts(d, out, n);
-}
-#define xd_download_parts(d, out, n) xd_download_parts_sized(d, out, n)
 #endif
 
 XD_END_DECLS

@@ -9,6 +9,7 @@
 #include <xdownload/manifest.h>
 #include <xdownload/stream.h>
 
+#include "command/downloads.h"
 #include "command/inspect.h"
 #include "command/manifests.h"
 #include "engine/depots.h"

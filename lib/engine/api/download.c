@@ -11,6 +11,7 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "command/downloads.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/join.h"

@@ -19,6 +19,7 @@
 
 #include <curl/curl.h>
 
+#include "command/downloads.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"

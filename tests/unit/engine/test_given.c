@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "command/manifests.h"
+#include "command/readers.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "engine/trust/blame.h"
