@@ -184,11 +184,6 @@ XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
 XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
                                void *user);
 
-/* Reports the log function and its pointer, as given to
- * xd_options_set_log(). */
-XD_API void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
-                           void **out_user);
-
 /*
  * Sets a cancel object, which can end all calls that use this set: downloads,
  * sources and their readers, xd_fetch(), xd_manifest_open(),
