@@ -33,7 +33,7 @@ static gboolean look(gint fd, GIOCondition condition, gpointer user)
 static gboolean show(gpointer user)
 {
     const struct app *a = user;
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p;
 
     xd_download_progress(a->download, &p);
     g_printerr("\r%8.1f MB ", (double)p.bytes_done / 1e6);

@@ -116,7 +116,7 @@ static void tell(mpv_handle *mpv, struct xd_reader *r, bool *has_moved)
 
 static void report(struct xd_reader *r)
 {
-    struct xd_playback p = {.struct_size = sizeof p};
+    struct xd_playback p;
 
     xd_reader_playhead(r, 0, 0, XD_PLAY_ENDED);
     xd_reader_playback(r, &p);

@@ -10,7 +10,7 @@
 
 static void show_progress(struct xd_download *d)
 {
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p;
 
     xd_download_progress(d, &p);
     fprintf(stderr, "\r%8.1f of %.1f MB, %.1f MB/s from %u depots, %u failed ",
@@ -20,7 +20,7 @@ static void show_progress(struct xd_download *d)
 
 static void show_depots(struct xd_download *d)
 {
-    struct xd_depot_stats s = {.struct_size = sizeof s};
+    struct xd_depot_stats s;
 
     for (size_t i = 0; xd_download_depot(d, i, &s) == 0; i++)
         printf("%-24s %10" PRIu64 " bytes %10" PRIu64 " redundant  %s\n",

@@ -24,7 +24,7 @@ struct outcome {
 static int fetch(struct outcome *out, const char *path,
                  const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p;
     struct xd_manifest *manifest;
     struct xd_download *d = NULL;
     int rc = xd_manifest_open(&manifest, &path, 1, o, err);
