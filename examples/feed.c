@@ -27,6 +27,7 @@ static int begin(struct xd_download **out, struct xd_manifest *m,
 static int take(struct xd_download **d, const char *path, const char *folder,
                 struct xd_error *err)
 {
+    struct xd_file file;
     struct xd_manifest *m;
     size_t i = 0;
     int rc = xd_manifest_open(&m, &path, 1, NULL, err);
@@ -37,7 +38,7 @@ static int take(struct xd_download **d, const char *path, const char *folder,
         rc = begin(d, m, folder, err);
         i = 1;
     }
-    for (; rc == 0 && i < xd_manifest_n_files(m); i++)
+    for (; rc == 0 && xd_manifest_file(m, i, &file) == 0; i++)
         rc = xd_download_add_file(*d, m, i, err);
     xd_manifest_unref(m);
     return rc;
@@ -45,7 +46,7 @@ static int take(struct xd_download **d, const char *path, const char *folder,
 
 static void print_files(struct xd_download *d)
 {
-    struct xd_file_progress p = {.struct_size = sizeof p};
+    struct xd_file_progress p;
 
     for (size_t i = 0; xd_download_file(d, i, &p) == 0; i++)
         printf("%s: %s\n", p.path,

@@ -11,6 +11,7 @@
 #include "args/inputs.h"
 #include "bench/scenario.h"
 #include "command/inspect.h"
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"

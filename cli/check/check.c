@@ -14,6 +14,7 @@
 #include "args/interruptible.h"
 #include "check/check_json.h"
 #include "check/check_table.h"
+#include "command/manifests.h"
 #include "common/json.h"
 #include "common/status.h"
 #include "common/words.h"

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "common/table.h"
 #include "common/text.h"
 #include "common/units.h"

@@ -16,6 +16,7 @@
 #include "args/choose.h"
 #include "args/inputs.h"
 #include "command/checks.h"
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/manifests.h"
 #include "command/settings.h"
 #include "common/json.h"
 

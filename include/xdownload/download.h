@@ -354,7 +354,7 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  *
  * Ownership: as for xd_download_new(); `files` and `directory` are copied.
  * Errors: the errors of xd_download_new(), and:
- * - INVAL: xd_manifest_can_join() rejects a file; a file has no path; `n` is 0;
+ * - INVAL: xd_file.can_join is false for a file; a file has no path; `n` is 0;
  *   the option `range` is set; or the option keyring or public-key is set, and
  *   a file has no hash from a signed checksum file.
  * - MANIFEST: the total size of the files is too large.
@@ -401,7 +401,7 @@ XD_API XD_MUST_CHECK int xd_download_expect_files(struct xd_download *d,
  * Threads:   any; calls from several threads wait for each other.
  * Blocks:    on disk I/O, to find out whether the path exists.
  * Errors:
- * - INVAL: xd_manifest_can_join() rejects the file, or another file has the
+ * - INVAL: xd_file.can_join is false for the file, or another file has the
  *   same path.
  * - INVAL: more files are added than were announced, or the files have more
  *   than eight pieces with hashes per announced file.

@@ -87,6 +87,17 @@ struct xd_manifest;
  * before each call (see version.h), and the library never writes more than
  * struct_size bytes. */
 
+/* Facts about a whole manifest. */
+struct xd_manifest_info {
+    size_t struct_size;
+    const char *format; /* "exnode", "metalink4", "metalink3" or "urls" */
+    size_t n_files;     /* number of files, at least 1 */
+    size_t n_warnings;  /* number of warnings: see xd_manifest_warning() */
+    /* number of files that were left out because none of their sources can be
+     * used; there is a warning for each */
+    size_t n_left_out;
+};
+
 /* One file of a manifest. */
 struct xd_file {
     size_t struct_size;
@@ -115,13 +126,22 @@ struct xd_file {
     const void *signature;
     size_t signature_bytes;
     size_t n_stripes; /* stripes are sorted by offset; 0: there is no parity */
+    /* True if xd_download_new_set() and xd_download_add_file() accept the file.
+     * The file must not be empty, each of its replicas must hold all of it, and
+     * one of these conditions must be true:
+     * - Its size is known, and it has either one hash or one list of piece
+     *   hashes.  Two hashes are too many, for example after
+     *   xd_checksums_apply() has added them.
+     * - It has no hash and only one replica.  Its size may then be unknown. */
+    bool can_join;
 };
 
 /* One hash of a whole file. */
 struct xd_hash {
     size_t struct_size;
     /* Standard name of the algorithm, such as "sha-256", "md5" or "crc32c".
-     * The library may be unable to compute the hash. */
+     * The library may be unable to compute the hash.  "md5" and "sha-1" have
+     * known collisions: they detect damage, but not forgery. */
     const char *algorithm;
     const char *hex; /* the hash in lower-case hexadecimal */
     /* True if xd_checksums_apply() added the hash.  Such a hash is always
@@ -358,24 +378,13 @@ XD_API XD_MUST_CHECK int xd_manifest_from_urls(struct xd_manifest **out,
 XD_API struct xd_manifest *xd_manifest_ref(struct xd_manifest *m);
 XD_API void xd_manifest_unref(struct xd_manifest *m);
 
-/* Returns the format: "exnode", "metalink4", "metalink3" or "urls". */
-XD_API const char *xd_manifest_format(const struct xd_manifest *m);
-
-/* Returns true for algorithms with known collisions, such as "md5" and "sha-1".
- * Their hashes detect damage, but not forgery.  Returns false for algorithms
- * that the library cannot compute, such as "crc32c".  Threads: any. */
-XD_API bool xd_hash_is_weak(const char *algorithm);
+/* Reports facts about a manifest.  Threads: any. */
+XD_API void xd_manifest_info(const struct xd_manifest *m,
+                             struct xd_manifest_info *out);
 
 /* Returns warning number `i`: one sentence that says which part of the manifest
  * was ignored, and why.  Returns NULL if `i` is out of range. */
 XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);
-
-/* Returns the number of files, at least 1. */
-XD_API size_t xd_manifest_n_files(const struct xd_manifest *m);
-
-/* Returns how many files were left out because none of their sources can be
- * used.  There is a warning for each of these files. */
-XD_API size_t xd_manifest_n_left_out(const struct xd_manifest *m);
 
 /*
  * Report one file, hash, extent or replica.  Numbers start at 0.
@@ -408,18 +417,6 @@ XD_API int xd_manifest_shard_replica(const struct xd_manifest *m, size_t file,
                                      size_t replica, struct xd_replica *out);
 
 /*
- * Returns true if xd_download_new_set() accepts the file.  The file must not be
- * empty, each of its replicas must hold all of it, and one of these conditions
- * must be true:
- * - Its size is known, and it has either one hash or one list of piece hashes.
- * - It has no hash and only one replica.  Its size may then be unknown.
- *
- * A file with two hashes to compare is not accepted, for example after
- * xd_checksums_apply() has added two hashes.
- */
-XD_API bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
-
-/*
  * Writes a manifest as text in UTF-8.  `format` is one of these:
  * - "metalink": a Metalink of version 4.  It cannot describe parity, which is
  *   left out.
@@ -447,10 +444,6 @@ XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            size_t *out_len,
                                            struct xd_error *err);
 
-/* Returns true if file number `file`, or any file for XD_ALL_FILES, has secrets
- * that are written only in the format "private-exnode". */
-XD_API bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
-
 /* Releases a string returned by xd_manifest_write(); NULL does nothing. */
 XD_API void xd_manifest_text_free(char *text);
 
@@ -460,12 +453,15 @@ XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
                                      size_t piece);
 
 #ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_manifest_info)
 XD_FILLS(xd_file)
 XD_FILLS(xd_hash)
 XD_FILLS(xd_extent)
 XD_FILLS(xd_replica)
 XD_FILLS(xd_stripe)
 XD_FILLS(xd_shard)
+#define xd_manifest_info(m, out) \
+    xd_manifest_info(m, xd_manifest_info_sized(out))
 #define xd_manifest_file(m, file, out) \
     xd_manifest_file(m, file, xd_file_sized(out))
 #define xd_manifest_hash(m, file, hash, out) \

@@ -112,4 +112,35 @@ XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
                                      const struct xd_options *o,
                                      struct xd_error *err);
 
+/* Returns the format: "exnode", "metalink4", "metalink3" or "urls". */
+const char *xd_manifest_format(const struct xd_manifest *m);
+
+/* Returns true for algorithms with known collisions, such as "md5" and "sha-1".
+ * Their hashes detect damage, but not forgery.  Returns false for algorithms
+ * that the library cannot compute, such as "crc32c".  Threads: any. */
+bool xd_hash_is_weak(const char *algorithm);
+
+/* Returns the number of files, at least 1. */
+size_t xd_manifest_n_files(const struct xd_manifest *m);
+
+/* Returns how many files were left out because none of their sources can be
+ * used.  There is a warning for each of these files. */
+size_t xd_manifest_n_left_out(const struct xd_manifest *m);
+
+/*
+ * Returns true if xd_download_new_set() accepts the file.  The file must not be
+ * empty, each of its replicas must hold all of it, and one of these conditions
+ * must be true:
+ * - Its size is known, and it has either one hash or one list of piece hashes.
+ * - It has no hash and only one replica.  Its size may then be unknown.
+ *
+ * A file with two hashes to compare is not accepted, for example after
+ * xd_checksums_apply() has added two hashes.
+ */
+bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
+
+/* Returns true if file number `file`, or any file for XD_ALL_FILES, has secrets
+ * that are written only in the format "private-exnode". */
+bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
+
 #endif

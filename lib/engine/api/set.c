@@ -6,6 +6,7 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/manifests.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/set_add.h"

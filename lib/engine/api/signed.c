@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/url.h"
+#include "command/manifests.h"
 #include "engine/api/text_fetch.h"
 #include "engine/trust/signed.h"
 #include "manifest/parse.h"

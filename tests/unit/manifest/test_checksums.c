@@ -5,6 +5,7 @@
 #include <xdownload/check.h>
 
 #include "command/checks.h"
+#include "command/manifests.h"
 #include "reading.h"
 
 #define A32 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"

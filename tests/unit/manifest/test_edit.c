@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/manifests.h"
 #include "manifest/parity.h"
 
 #include "suite.h"

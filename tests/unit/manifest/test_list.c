@@ -4,6 +4,7 @@
 #include <xdownload/manifest.h>
 
 #include "command/lists.h"
+#include "command/manifests.h"
 #include "suite.h"
 
 #define SHA256 \

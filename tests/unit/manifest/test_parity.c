@@ -2,6 +2,7 @@
 /* Stripes of an exNode: what is understood of them, what is refused, and what is
  * written again. */
 #include "base/text.h"
+#include "command/manifests.h"
 #include "manifest/edit.h"
 #include "manifest/parity.h"
 #include "reading.h"
