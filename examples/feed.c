@@ -17,10 +17,8 @@ static int begin(struct xd_download **out, struct xd_manifest *m,
                  const char *folder, struct xd_error *err)
 {
     const size_t first = 0;
-    int rc = xd_download_new_set(out, m, &first, 1, folder, NULL, err);
+    int rc = xd_download_new_set(out, m, &first, 1, MOST, folder, NULL, err);
 
-    if (rc == 0)
-        rc = xd_download_expect_files(*out, MOST, err);
     return rc == 0 ? xd_download_start(*out, err) : rc;
 }
 

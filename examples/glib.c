@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     const char *source = argv[1];
     int rc = xd_manifest_open(&m, &source, 1, NULL, &a.error);
     if (rc == 0)
-        rc = xd_download_new(&a.download, m, 0, argv[2], NULL, &a.error);
+        rc = xd_download_new(&a.download, m, 0, NULL, argv[2], NULL, &a.error);
     if (rc == 0)
         rc = xd_download_start(a.download, &a.error);
     if (rc == 0)

@@ -31,7 +31,7 @@ static int download(struct xd_manifest *m, const char *path,
                     struct xd_error *err)
 {
     struct xd_download *d;
-    int rc = xd_download_new(&d, m, 0, path, NULL, err);
+    int rc = xd_download_new(&d, m, 0, NULL, path, NULL, err);
 
     if (rc < 0)
         return rc;

@@ -31,7 +31,7 @@ static int fetch(struct outcome *out, const char *path,
 
     if (rc < 0)
         return rc;
-    rc = xd_download_new(&d, manifest, 0, SCRATCH, o, err);
+    rc = xd_download_new(&d, manifest, 0, NULL, SCRATCH, o, err);
     if (rc == 0)
         rc = xd_download_start(d, err);
     if (rc == 0)

@@ -87,8 +87,8 @@ static int list_depots(struct subject *s, const struct args *a)
     struct xd_download *d;
     struct xd_error err;
 
-    if (xd_download_new(&d, s->manifest, s->file, "bench", a->options, &err) <
-        0)
+    if (xd_download_new(&d, s->manifest, s->file, NULL, "bench", a->options,
+                        &err) < 0)
         return fail(&err);
     s->depots = malloc(sizeof *s->depots);
     while (s->depots != NULL &&

@@ -199,17 +199,18 @@ static int new_download(struct xd_download **out, const struct job *job,
                         const struct xd_options *options, struct xd_error *err)
 {
     if (job->n_set > 0)
-        return xd_download_new_set(out, job->manifest, job->set, job->n_set,
+        return xd_download_new_set(out, job->manifest, job->set, job->n_set, 0,
                                    job->args->directory, options, err);
     if (job->target->fd >= 0)
         return xd_download_new_fd(out, job->manifest, job->file,
                                   job->target->fd, options, err);
     if (job->target->inner != NULL)
-        return xd_download_new_in(out, job->manifest, job->file,
-                                  job->args->directory, job->target->inner,
-                                  options, err);
-    return xd_download_new(out, job->manifest, job->file, job->target->path,
-                           options, err);
+        return xd_download_new(
+            out, job->manifest, job->file,
+            job->args->directory != NULL ? job->args->directory : ".",
+            job->target->inner, options, err);
+    return xd_download_new(out, job->manifest, job->file, NULL,
+                           job->target->path, options, err);
 }
 
 int fetch_new(struct xd_download **out, const struct job *job,

@@ -17,7 +17,7 @@
  *         int rc = xd_manifest_open(&m, &url, 1, NULL, &err);
  *
  *         if (rc == 0) {
- *             rc = xd_download_new(&d, m, 0, path, NULL, &err);
+ *             rc = xd_download_new(&d, m, 0, NULL, path, NULL, &err);
  *             xd_manifest_unref(m); // the download has its own reference
  *         }
  *         if (rc == 0)
@@ -237,7 +237,7 @@ enum xd_file_state {
     XD_FILE_NAMED,  /* complete, under its final name */
     XD_FILE_FAILED, /* see `error` */
     /* The program has to download this file separately, with
-     * xd_download_new_in(), for one of these reasons:
+     * xd_download_new(), for one of these reasons:
      * - Its size was unknown, and it turned out to be empty, longer than 1 MiB
      *   or possibly a manifest.  bytes_total is its size if it is longer than 1
      *   MiB and not a manifest.  Otherwise bytes_total is XD_SIZE_UNKNOWN.
@@ -273,8 +273,8 @@ XD_BEGIN_DECLS
  *   file or to a manifest.  It may also be the path of a manifest on this
  *   machine; "-" is standard input.
  * - `path` is the local file.  NULL means the name in the URL, or the path that
- *   the manifest gives the file, in the current directory, as for
- *   xd_download_new_in().
+ *   the manifest gives the file, within the current directory: see
+ *   xd_download_new().
  * - `o` may be NULL for the defaults.
  *
  * Blocks: until the download has ended.  xd_cancel_trigger() ends the call
@@ -287,16 +287,28 @@ XD_API XD_MUST_CHECK int xd_fetch(const char *source, const char *path,
                                   struct xd_error *err);
 
 /*
- * Creates a download of file number `file` of `m` to the local file `path`.
- * Nothing is requested or written before xd_download_start(), but this call
- * reads the files of the options depot-cache and via.
+ * Creates a download of file number `file` of `m` to a local file.  Nothing is
+ * requested or written before xd_download_start(), but this call reads the
+ * files of the options depot-cache and via.
+ *
+ * If `directory` is NULL, `path` is used as it is.
+ *
+ * If `directory` is not NULL, the file is within it, even if `path` comes from
+ * an untrusted manifest.  "." is the current directory:
+ * - `path` must be relative, without "." and ".." components.  NULL means the
+ *   path in struct xd_file.
+ * - xd_download_start() creates missing directories of `path`.  It fails with
+ *   IO if one of them is a symbolic link.
+ * - The download removes the directories that it created if they stay empty.
  *
  * Ownership: *out has one reference, which the caller releases with
  *            xd_download_unref().  The download takes a reference to `m`, and
- *            copies `path` and `o` (NULL: the defaults).
+ *            copies `directory`, `path` and `o` (NULL: the defaults).
  * Errors:
- * - INVAL: there is no such file, `path` is NULL, or options contradict each
- *   other or do not fit this kind of download.
+ * - INVAL: there is no such file, or options contradict each other or do not
+ *   fit this kind of download.
+ * - INVAL: `path` is NULL or breaks the rules above, or the manifest gives the
+ *   file no usable path.
  * - NOREPLICA: the depots that the options allow do not hold all bytes of the
  *   file.
  * - CORRUPT: the option keyring or public-key is set, and the file has neither
@@ -308,35 +320,15 @@ XD_API XD_MUST_CHECK int xd_fetch(const char *source, const char *path,
  */
 XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
                                          struct xd_manifest *m, size_t file,
+                                         const char *directory,
                                          const char *path,
                                          const struct xd_options *o,
                                          struct xd_error *err);
 
 /*
- * Creates a download like xd_download_new(), but to `path` within `directory`.
- * Use it if `path` comes from an untrusted manifest.
- *
- * - `path` must be relative, without "." and ".." components.  NULL means the
- *   path in struct xd_file.
- * - `directory` NULL means the current directory.
- * - xd_download_start() creates missing directories of `path`.  It fails with
- *   IO if one of them is a symbolic link.
- * - The download removes the directories that it created if they stay empty.
- *
- * Errors: the errors of xd_download_new(); INVAL also if `path` breaks these
- *         rules, or if the manifest gives the file no usable path.
- */
-XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
-                                            struct xd_manifest *m, size_t file,
-                                            const char *directory,
-                                            const char *path,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
-
-/*
  * Creates one download of many small files: the `n` files of `m` whose numbers
  * are in `files`.  Each file goes to the path that the manifest gives it,
- * within `directory`, as for xd_download_new_in().
+ * within `directory`, as for xd_download_new(); NULL is the current directory.
  *
  * The files share depots and connections, and arrive roughly in the given
  * order.  Each file is renamed as soon as it is complete and its hash matches.
@@ -352,43 +344,31 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  * - A later download resumes only files that have a hash and are longer than 4
  *   MiB.
  *
- * Ownership: as for xd_download_new(); `files` and `directory` are copied.
- * Errors: the errors of xd_download_new(), and:
- * - INVAL: xd_file.can_join is false for a file; a file has no path; `n` is 0;
- *   the option `range` is set; or the option keyring or public-key is set, and
- *   a file has no hash from a signed checksum file.
- * - MANIFEST: the total size of the files is too large.
- * - IO, from xd_download_start(): the disk is too small for all files, or the
- *   file system cannot store their names.
- */
-XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
-                                             struct xd_manifest *m,
-                                             const size_t *files, size_t n,
-                                             const char *directory,
-                                             const struct xd_options *o,
-                                             struct xd_error *err);
-
-/*
- * Announces that files will be added to a download of xd_download_new_set()
- * while it runs.  Call it before xd_download_start(); `most` is the largest
- * number of files to add, 1 to 1 000 000.  The download then does not end
- * before xd_download_end_files().
+ * `n_more` is the largest number of files that xd_download_add_file() will add
+ * later, at most 1 000 000.  If it is not 0, the download does not end before
+ * xd_download_end_files():
  *
- *     rc = xd_download_expect_files(d, 10000, &err);
+ *     rc = xd_download_new_set(&d, m, &first, 1, 10000, folder, o, &err);
  *     rc = xd_download_start(d, &err);
  *     rc = xd_download_add_file(d, m, 7, &err);
  *     xd_download_end_files(d);
  *     rc = xd_download_wait(d, -1, &err);
  *
- * Errors:
- * - INVAL: `d` is not a download of many files, the function was called before,
- *   `most` is out of range, or the option `algorithm` is not adaptive.
- * - STATE: the download was started.
- * - NOMEM: the download cannot be used any more; release it.
+ * Ownership: as for xd_download_new(); `files` and `directory` are copied.
+ * Errors: the errors of xd_download_new(), and:
+ * - INVAL: xd_file.can_join is false for a file; a file has no path; `n` is 0;
+ *   the option `range` is set; or the option keyring or public-key is set, and
+ *   a file has no hash from a signed checksum file.
+ * - INVAL: `n_more` is out of range, or it is not 0 and the option algorithm is
+ *   not adaptive.
+ * - MANIFEST: the total size of the files is too large.
+ * - IO, from xd_download_start(): the disk is too small for all files, or the
+ *   file system cannot store their names.
  */
-XD_API XD_MUST_CHECK int xd_download_expect_files(struct xd_download *d,
-                                                  size_t most,
-                                                  struct xd_error *err);
+XD_API XD_MUST_CHECK int xd_download_new_set(
+    struct xd_download **out, struct xd_manifest *m, const size_t *files,
+    size_t n, size_t n_more, const char *directory, const struct xd_options *o,
+    struct xd_error *err);
 
 /*
  * Adds file number `file` of `m`, which may be any manifest, after all other

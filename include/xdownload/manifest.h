@@ -117,7 +117,7 @@ struct xd_file {
     /* Where the manifest wants the file to be stored, or NULL if it gives no
      * usable path.  The path is relative and has no ".." components.  No two
      * files of a manifest have the same path.  A directory in it may be a
-     * symbolic link on this machine; xd_download_new_in() refuses such a
+     * symbolic link on this machine; xd_download_new() refuses such a
      * path. */
     const char *path;
     /* Detached OpenPGP or minisign signature of the whole file, in its original

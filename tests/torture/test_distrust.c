@@ -167,7 +167,7 @@ static void forget(void)
 static int fetch(void)
 {
     struct xd_download *d;
-    int rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    int rc = xd_download_new(&d, manifest, 0, NULL, path, options, &error);
 
     if (rc < 0)
         return rc;

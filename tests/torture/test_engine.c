@@ -155,7 +155,7 @@ static int download_to_file(const struct mock_step *first,
     unlink(path);
     open_depots(first, second, size);
     torture_begin();
-    rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    rc = xd_download_new(&d, manifest, 0, NULL, path, options, &error);
     ck_assert((rc == 0) == (d != NULL));
     if (rc == 0)
         rc = run(d);
@@ -240,7 +240,7 @@ static int download_joined(void)
     unlink(path);
     open_depots(good, good, "<size>100</size>");
     torture_begin();
-    rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    rc = xd_download_new(&d, manifest, 0, NULL, path, options, &error);
     replica.url = "http://127.0.0.1:1/f";
     if (rc == 0)
         rc = xd_download_add_replica(d, &replica, NULL, &error);
@@ -415,7 +415,7 @@ static int inspect_and_download(void)
     torture_begin();
     rc = xd_manifest_open(&found, urls, 1, options, &error);
     if (rc == 0)
-        rc = xd_download_new(&d, found, 0, path, options, &error);
+        rc = xd_download_new(&d, found, 0, NULL, path, options, &error);
     if (rc == 0)
         rc = xd_download_start(d, &error);
     if (rc == 0)

@@ -74,7 +74,8 @@ def fetch(source: Source, path: "Union[str, os.PathLike[str]]", *,
     values = options(chosen)
     error = ffi.new("struct xd_error *")
     download = make(lib.xd_download_new, "xd_download", lib.xd_download_unref,
-                    manifest(source, values), file, os.fsencode(path), values)
+                    manifest(source, values), file, ffi.NULL,
+                    os.fsencode(path), values)
     try:
         check(lib.xd_download_start(download, error), error)
         code = lib.XD_E_AGAIN

@@ -27,14 +27,13 @@ static struct xd_engine *engine_of(struct xd_download *d)
     return (struct xd_engine *)d;
 }
 
-int xd_download_new(struct xd_download **out, struct xd_manifest *m,
-                    size_t file, const char *path, const struct xd_options *o,
-                    struct xd_error *err)
+static int new_at(struct xd_download **out, struct xd_manifest *m, size_t file,
+                  const char *path, const struct xd_options *o,
+                  struct xd_error *err)
 {
     struct xd_engine *e;
-    int rc = XD_E_INVAL;
+    int rc;
 
-    *out = NULL;
     if (!path)
         return xd_fail(err, XD_E_INVAL, "no path was given");
     rc = xd_engine_new(&e, m, file, &xd_output_file, path, -1, o, err);
@@ -60,16 +59,17 @@ static bool leads_inside(const char *path)
     return true;
 }
 
-int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
-                       size_t file, const char *directory, const char *path,
-                       const struct xd_options *o, struct xd_error *err)
+/* Creates a download to a path that stays inside of a folder.  `path` NULL: the
+ * path in the manifest. */
+static int new_in(struct xd_download **out, struct xd_manifest *m, size_t file,
+                  const char *directory, const char *path,
+                  const struct xd_options *o, struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
     char *whole;
     size_t given;
     int rc;
 
-    *out = NULL;
     if (!path && xd_manifest_file(m, file, &info) == 0)
         path = info.path;
     if (!path || *path == '\0')
@@ -77,13 +77,24 @@ int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
                        "the manifest gives no usable name: a path is needed");
     if (!leads_inside(path))
         return xd_fail(err, XD_E_INVAL, "%s: is no path within a folder", path);
+    /* messages then name "f" rather than "./f" */
+    if (strcmp(directory, ".") == 0)
+        directory = NULL;
     whole = xd_path_in(directory, path, &given);
-    rc = whole ? xd_download_new(out, m, file, whole, o, err)
-               : xd_fail_nomem(err);
+    rc = whole ? new_at(out, m, file, whole, o, err) : xd_fail_nomem(err);
     if (rc == 0)
         engine_of(*out)->dest.path_given = given;
     xd_free(whole);
     return rc;
+}
+
+int xd_download_new(struct xd_download **out, struct xd_manifest *m,
+                    size_t file, const char *directory, const char *path,
+                    const struct xd_options *o, struct xd_error *err)
+{
+    *out = NULL;
+    return directory ? new_in(out, m, file, directory, path, o, err)
+                     : new_at(out, m, file, path, o, err);
 }
 
 int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
@@ -489,8 +500,7 @@ static int fetch_file(struct xd_manifest *m, const char *path,
                       const struct xd_options *o, struct xd_error *err)
 {
     struct xd_download *d;
-    int rc = path ? xd_download_new(&d, m, 0, path, o, err)
-                  : xd_download_new_in(&d, m, 0, NULL, NULL, o, err);
+    int rc = xd_download_new(&d, m, 0, path ? NULL : ".", path, o, err);
 
     if (rc < 0)
         return rc;

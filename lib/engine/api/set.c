@@ -50,8 +50,9 @@ static int check(const struct xd_manifest *m, const size_t *files, size_t n,
 }
 
 int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
-                        const size_t *files, size_t n, const char *directory,
-                        const struct xd_options *o, struct xd_error *err)
+                        const size_t *files, size_t n, size_t n_more,
+                        const char *directory, const struct xd_options *o,
+                        struct xd_error *err)
 {
     struct xd_manifest *joined;
     struct xd_engine *e = NULL;
@@ -66,11 +67,14 @@ int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
     xd_manifest_unref(joined);
     if (rc == 0)
         rc = xd_set_init(&e->set, m, files, n, directory, err);
+    if (rc == 0)
+        xd_set_report_unsized_locked(e);
+    if (rc == 0 && n_more > 0)
+        rc = xd_set_expect(e, n_more, err);
     if (rc < 0) {
         xd_engine_unref(e);
         return rc;
     }
-    xd_set_report_unsized_locked(e);
     *out = (struct xd_download *)e;
     return 0;
 }
@@ -149,12 +153,6 @@ int xd_download_file(struct xd_download *d, size_t i,
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);
     return 0;
-}
-
-int xd_download_expect_files(struct xd_download *d, size_t most,
-                             struct xd_error *err)
-{
-    return xd_set_expect((struct xd_engine *)d, most, err);
 }
 
 int xd_download_add_file(struct xd_download *d, struct xd_manifest *m,

@@ -16,7 +16,7 @@ static struct xd_download *download(const char *url)
     int rc = xd_manifest_from_urls(&m, &url, 1, 300000, NULL);
 
     assert(rc == 0);
-    rc = xd_download_new(&d, m, 0, "out", NULL, NULL);
+    rc = xd_download_new(&d, m, 0, NULL, "out", NULL, NULL);
     assert(rc == 0);
     xd_manifest_unref(m);
     return d;

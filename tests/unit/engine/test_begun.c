@@ -78,7 +78,8 @@ static void download(const struct xd_options *o)
     unsigned char byte;
     FILE *f;
 
-    ck_assert_int_eq(xd_download_new(&d, manifest, 0, path, o, &error), 0);
+    ck_assert_int_eq(xd_download_new(&d, manifest, 0, NULL, path, o, &error),
+                     0);
     ck_assert_int_eq(xd_download_start(d, &error), 0);
     ck_assert_msg(xd_download_wait(d, 20000, &error) == 0, "%s", error.msg);
     xd_download_unref(d);

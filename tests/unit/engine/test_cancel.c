@@ -176,7 +176,7 @@ static int wait_in_download(void)
     int rc;
 
     ck_assert_int_eq(
-        xd_download_new(&d, manifest, 0, out_path, options, &error), 0);
+        xd_download_new(&d, manifest, 0, NULL, out_path, options, &error), 0);
     rc = xd_download_start(d, &error);
     if (rc == 0)
         rc = xd_download_wait(d, -1, &error);
@@ -362,7 +362,8 @@ START_TEST(one_ends_all_that_it_was_given_to)
     for (int i = 0; i < 3; i++) {
         snprintf(path[i], sizeof path[i], "%s%d", out_path, i);
         ck_assert_int_eq(
-            xd_download_new(&d[i], manifest, 0, path[i], options, &error), 0);
+            xd_download_new(&d[i], manifest, 0, NULL, path[i], options, &error),
+            0);
         ck_assert_int_eq(xd_download_start(d[i], &error), 0);
     }
     xd_cancel_trigger(cancel);
@@ -383,7 +384,7 @@ START_TEST(it_may_be_freed_first)
     snprintf(url, sizeof url, "%s", mock_url(m));
     describe();
     ck_assert_int_eq(
-        xd_download_new(&d, manifest, 0, out_path, options, &error), 0);
+        xd_download_new(&d, manifest, 0, NULL, out_path, options, &error), 0);
     ck_assert_int_eq(xd_download_start(d, &error), 0);
     xd_cancel_free(cancel);
     cancel = NULL;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "command/manifests.h"
+#include "engine/set_add.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
@@ -101,12 +102,10 @@ static void make(const char *url, size_t most)
     struct xd_manifest *m = manifest_of("first", url, "", NULL);
     const size_t file = 0;
 
-    ck_assert_int_eq(
-        xd_download_new_set(&download, m, &file, 1, folder, options, &error),
-        0);
+    ck_assert_int_eq(xd_download_new_set(&download, m, &file, 1, most, folder,
+                                         options, &error),
+                     0);
     xd_manifest_unref(m);
-    if (most > 0)
-        ck_assert_int_eq(xd_download_expect_files(download, most, &error), 0);
 }
 
 static void start(void)
@@ -330,11 +329,15 @@ START_TEST(what_cannot_be_added_is_refused)
 
     make(url, 0);
     ck_assert_int_eq(add("second", url, NULL), XD_E_INVAL);
-    ck_assert_int_eq(xd_download_expect_files(download, 0, &error), XD_E_INVAL);
-    ck_assert_int_eq(xd_download_expect_files(download, 1000001, &error),
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 0, &error),
                      XD_E_INVAL);
-    ck_assert_int_eq(xd_download_expect_files(download, 1000000, &error), 0);
-    ck_assert_int_eq(xd_download_expect_files(download, 1, &error), XD_E_INVAL);
+    ck_assert_int_eq(
+        xd_set_expect((struct xd_engine *)download, 1000001, &error),
+        XD_E_INVAL);
+    ck_assert_int_eq(
+        xd_set_expect((struct xd_engine *)download, 1000000, &error), 0);
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 1, &error),
+                     XD_E_INVAL);
     m = manifest_of("second", url, url, NULL);
     ck_assert_int_eq(xd_download_add_file(download, m, 1, &error), XD_E_INVAL);
     xd_manifest_unref(m);
@@ -350,9 +353,11 @@ START_TEST(a_policy_of_blocks_takes_none)
 {
     set("algorithm", "basic");
     make(serve(good), 0);
-    ck_assert_int_eq(xd_download_expect_files(download, 1, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 1, &error),
+                     XD_E_INVAL);
     start();
-    ck_assert_int_eq(xd_download_expect_files(download, 1, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 1, &error),
+                     XD_E_INVAL);
 }
 END_TEST
 

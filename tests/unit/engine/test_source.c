@@ -722,7 +722,7 @@ START_TEST(keep_is_refused_for_a_download)
     set("keep", keep_path);
     describe("", NULL);
     ck_assert_int_eq(
-        xd_download_new(&d, manifest, 0, keep_path, options, &error),
+        xd_download_new(&d, manifest, 0, NULL, keep_path, options, &error),
         XD_E_INVAL);
 }
 END_TEST
