@@ -48,7 +48,7 @@
  *
  *         if (rc < 0)
  *             return rc;
- *         rc = xd_checksums_read(c, sums_path, err);
+ *         rc = xd_checksums_read(c, sums_path, NULL, err);
  *         if (rc == 0)
  *             rc = xd_checksums_apply(out, c, m, XD_ALL_FILES, err);
  *         xd_checksums_free(c);
@@ -62,7 +62,7 @@
  * verified by the program gpgv) or public-key (a minisign key).  Then every
  * downloaded file must be signed in one of two ways:
  * - The file itself has a signature, from its Metalink or from
- *   xd_manifest_sign().
+ *   xd_manifest_add_signature().
  * - A signed checksum file, read with xd_checksums_read_signed(), has its
  *   checksum.
  *
@@ -74,7 +74,8 @@
  *         int rc = xd_options_set(o, "keyring", "our-keys.gpg", err);
  *
  *         if (rc == 0)
- *             rc = xd_manifest_sign(out, m, 0, "disk.iso.sig", o, err);
+ *             rc = xd_manifest_add_signature(out, m, 0, "disk.iso.sig", o,
+ *                                            err);
  *         return rc; // download *out with the options o
  *     }
  *
@@ -270,34 +271,24 @@ XD_API XD_MUST_CHECK int xd_checksums_parse(struct xd_checksums *c,
                                             struct xd_error *err);
 
 /*
- * Adds the checksums in the file `path`, as xd_checksums_parse() does; "-" is
- * standard input.  It reads at most 64 MiB.
- * Blocks: on disk I/O, or on the writer of a pipe.
- * Errors: the errors of xd_checksums_parse(); IO.
- */
-XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
-                                           const char *path,
-                                           struct xd_error *err);
-
-/*
- * Adds the checksums in the file at `url`, as xd_checksums_parse() does.  It
- * reads at most 64 MiB.  `o` may be NULL for the defaults.
- * Threads: the transfer runs on a thread that ends before the call returns.
- * Blocks:  until the file has arrived.  xd_cancel_trigger() or the option
- *          max-time ends the call early.
+ * Adds the checksums in a file, as xd_checksums_parse() does.  `source` is a
+ * path, "-" for standard input, or a URL.  At most 64 MiB are read.  `o` (NULL:
+ * the defaults) is used to fetch a URL.
+ * Threads: a transfer runs on a thread that ends before the call returns.
+ * Blocks:  on disk I/O, on the writer of a pipe, or until the file has arrived.
+ *          xd_cancel_trigger() or the option max-time ends a transfer early.
  * Errors:
  * - the errors of xd_checksums_parse();
- * - NET: the server cannot be reached, or has refused the request; or `url` is
- *   not a URL;
+ * - IO: the file, or a file named in the options, cannot be read;
+ * - NET: the server cannot be reached, or has refused the request;
  * - NOREPLICA: the options exclude the host of the URL, its scheme is not
  *   supported, or it is a file: URL and the option allow-file is not set;
- * - IO: a file named in the options cannot be read;
  * - TIMEOUT, CANCELED.
  */
-XD_API XD_MUST_CHECK int xd_checksums_fetch(struct xd_checksums *c,
-                                            const char *url,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
+XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
+                                           const char *source,
+                                           const struct xd_options *o,
+                                           struct xd_error *err);
 
 /*
  * Adds the checksums of a set to file number `file` of `m`, or to all files if
@@ -340,11 +331,9 @@ XD_API XD_MUST_CHECK int xd_checksums_apply(struct xd_manifest **out,
  * - CORRUPT: `source` cannot be read, or is empty or longer than 64 KiB.
  * - TIMEOUT, CANCELED, NOMEM.
  */
-XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
-                                          struct xd_manifest *m, size_t file,
-                                          const char *source,
-                                          const struct xd_options *o,
-                                          struct xd_error *err);
+XD_API XD_MUST_CHECK int xd_manifest_add_signature(
+    struct xd_manifest **out, struct xd_manifest *m, size_t file,
+    const char *source, const struct xd_options *o, struct xd_error *err);
 
 /*
  * Reads a signed checksum file, verifies its signature with the keys in `o`,
@@ -355,9 +344,9 @@ XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
  *   checksum file has an inline OpenPGP signature.  Then only the signed part
  *   of the file is used.
  *
- * Blocks: like xd_checksums_read() and xd_checksums_fetch().
+ * Blocks: like xd_checksums_read().
  * Errors:
- * - the errors of xd_checksums_read() and xd_checksums_fetch();
+ * - the errors of xd_checksums_read();
  * - CORRUPT: the signature is missing or not valid;
  * - IO: gpgv is not installed, or a key cannot be read.
  */

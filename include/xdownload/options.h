@@ -187,7 +187,7 @@ XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
 /*
  * Sets a cancel object, which can end all calls that use this set: downloads,
  * sources and their readers, xd_fetch(), xd_manifest_open(),
- * xd_checksums_fetch(), uploads, audits and all other calls that wait.  NULL:
+ * xd_checksums_read(), uploads, audits and all other calls that wait.  NULL:
  * none (the default).  The option max-time also limits the duration of these
  * calls.
  * Ownership: the caller may free `c` at any time, even while the set or

@@ -20,7 +20,6 @@
  *       xd_manifest_*       open, inspect and write manifests  <manifest.h>
  *     Verification
  *       xd_checksums_*      SHA256SUMS and similar files      <check.h>
- *       xd_manifest_sign()  OpenPGP and minisign signatures   <check.h>
  *       xd_check_*          verify and repair a local file    <check.h>
  *     Basics
  *       struct xd_error     error codes and messages          <error.h>

@@ -484,7 +484,7 @@ static int fetch_checksums(void)
     servers[0] = mock_start(sums);
     error = (struct xd_error){.code = XD_OK};
     torture_begin();
-    rc = xd_checksums_fetch(c, mock_url(servers[0]), options, &error);
+    rc = xd_checksums_read(c, mock_url(servers[0]), options, &error);
     torture_end();
     ck_assert_int_eq(rc, error.code);
     mock_stop(servers[0]);

@@ -11,6 +11,7 @@
 #include "command/manifests.h"
 #include "engine/api/copies_check.h"
 #include "engine/api/named_manifests.h"
+#include "engine/api/text_fetch.h"
 #include "manifest/more_copies.h"
 
 /* Limit on the requests that a malicious manifest can cause. */
@@ -135,18 +136,6 @@ static int open_urls(struct xd_manifest **out, const char *const *urls,
     return rc;
 }
 
-/* Returns true if the text begins with a scheme (RFC 3986, section 3.1) and
- * "://". */
-static bool is_url(const char *text)
-{
-    static const char in_scheme[] = "abcdefghijklmnopqrstuvwxyz"
-                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789+-.";
-    const size_t len = strspn(text, in_scheme);
-
-    return len > 0 && strncmp(text + len, "://", 3) == 0;
-}
-
 static int open_path(struct xd_manifest **out, const char *path,
                      const struct xd_options *o, struct xd_error *err)
 {
@@ -168,7 +157,7 @@ int xd_manifest_open(struct xd_manifest **out, const char *const *sources,
         if (!sources[i] || *sources[i] == '\0')
             return xd_fail(err, XD_E_INVAL,
                            "a URL or the path of a manifest is needed");
-    if (n == 1 && !is_url(sources[0]))
+    if (n == 1 && !xd_names_url(sources[0]))
         return open_path(out, sources[0], o, err);
     return open_urls(out, sources, n, o, err);
 }

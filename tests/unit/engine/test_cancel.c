@@ -99,7 +99,7 @@ static int wait_in_checksums(void)
     int rc;
 
     ck_assert_int_eq(xd_checksums_new(&c, &error), 0);
-    rc = xd_checksums_fetch(c, url, options, &error);
+    rc = xd_checksums_read(c, url, options, &error);
     xd_checksums_free(c);
     return rc;
 }
