@@ -14,7 +14,7 @@
  *         struct xd_checked found;
  *         uint64_t begin, end;
  *         struct xd_check *c;
- *         int rc = xd_check_new(&c, m, 0, path, err); // reads the whole file
+ *         int rc = xd_check_new(&c, m, 0, path, NULL, err); // reads it all
  *
  *         if (rc < 0)
  *             return rc;
@@ -138,21 +138,26 @@ XD_BEGIN_DECLS
 
 /*
  * Reads the file at `path` and compares it with file number `file` of `m`.  It
- * changes nothing and does not use the network.  If the manifest has piece
- * hashes (hashes of parts of the file), every piece is compared.  The hash of
- * the whole file is compared if there are no piece hashes, if these are weak,
- * or if a checksum was added (xd_checksums_apply()).
+ * changes nothing and does not use the network.
  *
- * The call succeeds even if the file is wrong.
+ * If the manifest has piece hashes (hashes of parts of the file), every piece
+ * is compared.  The hash of the whole file is compared if there are no piece
+ * hashes, if these are weak, or if a checksum was added (xd_checksums_apply()).
+ *
+ * The call succeeds even if the file is wrong.  `o` may be NULL; only its cancel
+ * object is used (xd_options_set_cancel()).
  *
  * Ownership: the caller releases *out with xd_check_free().  The check holds a
  *            reference to `m`; `path` is copied.
- * Blocks:    until the whole file has been read.
- * Errors:    IO, INVAL (no such file in the manifest), NOMEM.
+ * Blocks:    until the whole file has been read.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:    CANCELED, IO, INVAL (no such file in the manifest), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_check_new(struct xd_check **out,
                                       struct xd_manifest *m, size_t file,
-                                      const char *path, struct xd_error *err);
+                                      const char *path,
+                                      const struct xd_options *o,
+                                      struct xd_error *err);
 
 /* Reports the result.  Blocks: no. */
 XD_API void xd_check_get(const struct xd_check *c, struct xd_checked *out);

@@ -282,7 +282,7 @@ END_TEST
 static int reopen(void)
 {
     struct xd_check *check;
-    int rc = xd_check_new(&check, manifest, 0, path, &error);
+    int rc = xd_check_new(&check, manifest, 0, path, NULL, &error);
 
     if (rc < 0)
         return rc;
@@ -335,7 +335,7 @@ static void assert_file_is_complete_or_kept(int rc)
 static int begin_repair(void)
 {
     struct xd_check *check;
-    int rc = xd_check_new(&check, manifest, 0, path, &error);
+    int rc = xd_check_new(&check, manifest, 0, path, NULL, &error);
 
     if (rc < 0)
         return rc;
