@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <xdpublish/audit.h>
+#include <xdpublish/parity.h>
 #include <xdpublish/upload.h>
 
 #include "args/choose.h"

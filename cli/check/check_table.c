@@ -8,6 +8,7 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <xdpublish/parity.h>
 
 #include "command/manifests.h"
 #include "common/table.h"

@@ -125,7 +125,7 @@ struct xd_file {
      * public-key. */
     const void *signature;
     size_t signature_bytes;
-    size_t n_stripes; /* stripes are sorted by offset; 0: there is no parity */
+    size_t n_stripes; /* stripes of parity: see xdpublish/parity.h; or 0 */
     /* True if xd_download_new_set() and xd_download_add_file() accept the file.
      * The file must not be empty, each of its replicas must hold all of it, and
      * one of these conditions must be true:
@@ -206,46 +206,6 @@ struct xd_replica {
 #define XD_MAY_READ 1u
 #define XD_MAY_WRITE 2u
 #define XD_MAY_MANAGE 4u
-
-/*
- * A range of the file that is protected by parity (an erasure code).
- *
- * The range is divided into `k` data shards of shard_bytes each, and `n` - `k`
- * parity shards are computed from them.  Any `k` of the `n` shards restore the
- * range.
- *
- * - Shards 0 to k - 1 are data: the bytes of the file themselves.  Extents say
- *   where they are.
- * - Shards k to n - 1 are parity, with replicas of their own.
- * - The last data shards may be short or empty.  They are coded as if they were
- *   padded with zeros.
- *
- * xdownload-manifest(5) describes the code.
- */
-struct xd_stripe {
-    size_t struct_size;
-    uint64_t number; /* number of the stripe in the manifest and in warnings */
-    uint64_t offset, length;
-    uint64_t shard_bytes;
-    unsigned k, n; /* 1 <= k < n <= 255 */
-    /* Number of shards that may be lost: the number of parity shards that have
-     * a replica. */
-    unsigned n_losses;
-};
-
-/* One shard of a stripe. */
-struct xd_shard {
-    size_t struct_size;
-    /* data shard: offset of its first byte in the file; parity shard: 0 */
-    uint64_t offset;
-    /* data shard: number of bytes of the file in it; parity shard:
-     * shard_bytes */
-    uint64_t length;
-    const char *sha256; /* SHA-256 of exactly these bytes in hex, or NULL */
-    /* number of replicas of a parity shard; 0 for a data shard: see the
-     * extents */
-    size_t n_replicas;
-};
 
 /* Stands for all files of a manifest, in place of a file number. */
 #define XD_ALL_FILES SIZE_MAX
@@ -402,21 +362,6 @@ XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                struct xd_replica *out);
 
 /*
- * Report one stripe, one of its shards (0 to n - 1), or one replica of a parity
- * shard.  The `offset` of a parity replica is the offset of the shard in the
- * object.
- * Returns: 0, or INVAL if a number is out of range.
- * Threads: any.
- */
-XD_API int xd_manifest_stripe(const struct xd_manifest *m, size_t file,
-                              size_t stripe, struct xd_stripe *out);
-XD_API int xd_manifest_shard(const struct xd_manifest *m, size_t file,
-                             size_t stripe, size_t shard, struct xd_shard *out);
-XD_API int xd_manifest_shard_replica(const struct xd_manifest *m, size_t file,
-                                     size_t stripe, size_t shard,
-                                     size_t replica, struct xd_replica *out);
-
-/*
  * Writes a manifest as text in UTF-8.  `format` is one of these:
  * - "metalink": a Metalink of version 4.  It cannot describe parity, which is
  *   left out.
@@ -458,8 +403,6 @@ XD_FILLS(xd_file)
 XD_FILLS(xd_hash)
 XD_FILLS(xd_extent)
 XD_FILLS(xd_replica)
-XD_FILLS(xd_stripe)
-XD_FILLS(xd_shard)
 #define xd_manifest_info(m, out) \
     xd_manifest_info(m, xd_manifest_info_sized(out))
 #define xd_manifest_file(m, file, out) \
@@ -470,13 +413,6 @@ XD_FILLS(xd_shard)
     xd_manifest_extent(m, file, extent, xd_extent_sized(out))
 #define xd_manifest_replica(m, file, extent, replica, out) \
     xd_manifest_replica(m, file, extent, replica, xd_replica_sized(out))
-#define xd_manifest_stripe(m, file, stripe, out) \
-    xd_manifest_stripe(m, file, stripe, xd_stripe_sized(out))
-#define xd_manifest_shard(m, file, stripe, shard, out) \
-    xd_manifest_shard(m, file, stripe, shard, xd_shard_sized(out))
-#define xd_manifest_shard_replica(m, file, stripe, shard, replica, out) \
-    xd_manifest_shard_replica(m, file, stripe, shard, replica,          \
-                              xd_replica_sized(out))
 #endif
 
 XD_END_DECLS

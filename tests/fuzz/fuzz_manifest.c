@@ -5,6 +5,7 @@
  */
 #include <libxml/xmlerror.h>
 #include <xdownload/manifest.h>
+#include <xdpublish/parity.h>
 
 #include "base/text.h"
 #include "base/url.h"

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <xdownload/manifest.h>
+#include <xdpublish/parity.h>
 
 #include "command/manifests.h"
 #include "suite.h"

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xdpublish/parity.h>
 
 #include "command/manifests.h"
 #include "manifest/parity.h"
