@@ -9,6 +9,7 @@
 
 #include "bench/measures.h"
 #include "bench/settings.h"
+#include "command/records.h"
 #include "common/signals.h"
 #include "play/play_simulated.h"
 #include "trace/trace.h"

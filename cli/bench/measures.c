@@ -11,6 +11,7 @@
 
 #include <xdownload/version.h>
 
+#include "command/records.h"
 #include "command/settings.h"
 #include "lab/playback.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/downloads.h"
+#include "command/settings.h"
 #include "common/advice.h"
 #include "common/log.h"
 #include "common/signals.h"

@@ -9,6 +9,7 @@
 
 #include "command/downloads.h"
 #include "command/readers.h"
+#include "command/records.h"
 #include "common/json.h"
 #include "common/moment.h"
 #include "common/outcome.h"

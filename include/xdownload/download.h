@@ -184,51 +184,6 @@ struct xd_depot_stats {
     const char *node;
 };
 
-/* Why a request was made. */
-enum xd_fetch_reason {
-    XD_FETCH_NEXT,  /* first request for these bytes */
-    XD_FETCH_PROBE, /* to learn the size of the file */
-    /* An earlier request for these bytes failed or was stopped, or the bytes
-     * were discarded. */
-    XD_FETCH_AGAIN,
-    /* The bytes were taken from a slower request, which now ends before these
-     * bytes. */
-    XD_FETCH_SPLIT,
-    /* a second request for bytes that another request is still fetching */
-    XD_FETCH_HEDGE,
-    XD_FETCH_SAMPLE /* to compare the bytes with another depot's copy */
-};
-
-/* One request: a finished one from xd_download_next_record(), or one in flight
- * from xd_download_requests().  Times are in seconds since the start of the
- * download unless stated otherwise. */
-struct xd_fetch_record {
-    size_t struct_size;
-    unsigned depot; /* index for xd_download_depot() */
-    /* Range of bytes of the file that was requested; `end` is excluded */
-    uint64_t begin, end;
-    uint64_t received;  /* bytes of the range that were received */
-    uint64_t redundant; /* duplicate bytes; included in `received` */
-    double start_s;
-    /* time at which the first byte was received; negative if no byte was
-     * received */
-    double first_byte_s;
-    double end_s;
-    /* XD_OK, or XD_E_CANCELED if another request delivered the bytes, or the
-     * code of the failure */
-    enum xd_code code;
-    enum xd_fetch_reason reason;
-    /* Number of the slot on the depot, from 0.  A slot runs one request at a
-     * time.  It has a connection of its own unless slots share one (HTTP/2). */
-    unsigned lane;
-    double queued_s; /* time at which the request was planned */
-    /* Duration in seconds of the name lookup, and of the connection set-up
-     * including TLS.  Both are 0 if the connection was open already, or if the
-     * durations are not known. */
-    double name_s;
-    double connect_s;
-};
-
 /* State of one file of xd_download_new_set(). */
 enum xd_file_state {
     XD_FILE_WAITING, /* some of its bytes are missing */
@@ -252,8 +207,8 @@ struct xd_file_progress {
     const char *path;
     enum xd_file_state state;
     uint64_t bytes_total, bytes_done; /* bytes_total may be XD_SIZE_UNKNOWN */
-    /* Offset of its first byte in records and parts.  Records and parts number
-     * the bytes of all files consecutively. */
+    /* Offset of its first byte, if the bytes of all files are numbered
+     * consecutively. */
     uint64_t begin;
     struct xd_error error; /* code XD_OK if it has not failed */
     /* Once the state is XD_FILE_NAMED: the hash algorithm with which the file
@@ -506,18 +461,6 @@ XD_API int xd_download_depot(struct xd_download *d, size_t i,
                              struct xd_depot_stats *out);
 
 /*
- * Removes the oldest record from a queue, which holds up to 4096 records of
- * finished requests.  Records are kept only if the option `records` is set.
- * When the queue is full, the oldest record is lost; *out_lost (may be NULL) is
- * the number of records lost so far.
- * Returns: false if there is no record now.
- * Blocks:  no.
- */
-XD_API bool xd_download_next_record(struct xd_download *d,
-                                    struct xd_fetch_record *out,
-                                    uint64_t *out_lost);
-
-/*
  * Stops all transfers if `pauses` is true, and continues them if it is false.
  *
  * - Requests in flight are stopped.  A request that could not be resumed at its
@@ -601,15 +544,12 @@ XD_API void xd_download_unref(struct xd_download *d);
 XD_FILLS(xd_file_progress)
 XD_FILLS(xd_progress)
 XD_FILLS(xd_depot_stats)
-XD_FILLS(xd_fetch_record)
 #define xd_download_file(d, i, out) \
     xd_download_file(d, i, xd_file_progress_sized(out))
 #define xd_download_progress(d, out) \
     xd_download_progress(d, xd_progress_sized(out))
 #define xd_download_depot(d, i, out) \
     xd_download_depot(d, i, xd_depot_stats_sized(out))
-#define xd_download_next_record(d, out, out_lost) \
-    xd_download_next_record(d, xd_fetch_record_sized(out), out_lost)
 #endif
 
 XD_END_DECLS

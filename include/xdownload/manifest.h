@@ -270,7 +270,8 @@ XD_BEGIN_DECLS
  *            loop calls it on another thread.
  * Errors:
  * - MANIFEST: the manifest is not valid (see xd_manifest_parse()).
- * - INVAL: `n` is 0, or a source is NULL or empty.
+ * - INVAL: `n` is 0, a source is NULL or empty, or options contradict each
+ *   other.
  * - INVAL: one of several URLs leads to a manifest.
  * - INVAL: the URLs lead to different files, and their last components differ.
  * - INVAL: the manifest is a list of several files, one of which has several
@@ -391,11 +392,6 @@ XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
 
 /* Releases a string returned by xd_manifest_write(); NULL does nothing. */
 XD_API void xd_manifest_text_free(char *text);
-
-/* Returns the hash of one piece in lower-case hex, or NULL if `piece` is out of
- * range. */
-XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
-                                     size_t piece);
 
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_manifest_info)

@@ -133,18 +133,6 @@ XD_API XD_MUST_CHECK int xd_options_new(struct xd_options **out,
 XD_API void xd_options_free(struct xd_options *o);
 
 /*
- * Creates a copy of `o`, including its log function and its cancel object, for
- * downloads that differ in a few options.  `o` may be NULL for the defaults.
- * Ownership: the caller releases *out with xd_options_free().
- * Threads:   several threads may copy one set at the same time, if no thread
- *            changes it.
- * Errors:    NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_options_dup(struct xd_options **out,
-                                        const struct xd_options *o,
-                                        struct xd_error *err);
-
-/*
  * Sets one option by its name, such as "block-size".  The value is text:
  * - Sizes are bytes, or have a suffix k, m, g or t (powers of 1024; KiB and so
  *   on mean the same) or kB, MB, GB or TB (powers of 1000).
@@ -166,15 +154,6 @@ XD_API XD_MUST_CHECK int xd_options_dup(struct xd_options **out,
 XD_API XD_MUST_CHECK int xd_options_set(struct xd_options *o, const char *name,
                                         const char *value,
                                         struct xd_error *err);
-
-/*
- * Checks whether the options fit together, for example that the chosen
- * algorithm uses all options that were set.  xd_download_new() and the other
- * functions that create a download or a source check this, too.
- * Errors: INVAL; the message says which options conflict.
- */
-XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
-                                          struct xd_error *err);
 
 /*
  * Sets the function that receives log lines; NULL: none (the default).

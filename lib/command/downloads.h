@@ -49,19 +49,6 @@ XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
                                      struct xd_error *err);
 
 /*
- * Lists the requests in flight.  It fills in up to `n` records.  In each,
- * `code` is AGAIN, end_s and first_byte_s are negative, and start_s equals
- * queued_s until the request has been sent.
- *
- * The struct_size of the first record applies to the whole array.
- * `out` may be NULL if `n` is 0.
- * Returns: the number of requests in flight, which may be more than `n`.
- * Blocks:  no.
- */
-size_t xd_download_requests(struct xd_download *d, struct xd_fetch_record *out,
-                            size_t n);
-
-/*
  * Divides the file into `n` parts of equal length and reports the state of
  * each, for a progress bar.
  *

@@ -143,4 +143,9 @@ bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
  * that are written only in the format "private-exnode". */
 bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
 
+/* Returns the hash of one piece in lower-case hex, or NULL if `piece` is out of
+ * range. */
+const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
+                              size_t piece);
+
 #endif

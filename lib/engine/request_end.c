@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/ping.h"
 #include "command/manifests.h"
+#include "command/records.h"
 #include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/depots.h"

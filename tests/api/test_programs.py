@@ -247,7 +247,6 @@ int main(int argc, char **argv)
     OLD(xd_progress) progress;
     OLD(xd_depot_stats) depot;
     OLD(xd_playback) playback;
-    OLD(xd_fetch_record) record;
     struct { struct xd_buffered s[4]; unsigned char guard[GUARD]; } buffered;
     struct xd_manifest *m;
     struct xd_options *o;
@@ -258,7 +257,6 @@ int main(int argc, char **argv)
     size_t done = 0;
 
     assert(xd_options_new(&o, &err) == 0);
-    assert(xd_options_set(o, "records", "yes", &err) == 0);
     assert(xd_manifest_open(&m, urls, 1, o, &err) == 0);
     CALL(info, xd_option_info(0, &info.s));
     CALL(file, xd_manifest_file(m, 0, &file.s));
@@ -283,8 +281,6 @@ int main(int argc, char **argv)
     assert(progress.s.bytes_done == 300000);
     CALL(depot, xd_download_depot(xd_source_download(s), 0, &depot.s));
     CALL(playback, xd_reader_playback(r, &playback.s));
-    CALL(record, xd_download_next_record(xd_source_download(s), &record.s,
-                                         NULL));
     memset(&buffered, 0xa5, sizeof buffered);
     buffered.s[0].struct_size = sizeof buffered.s[0];
     assert(xd_source_buffered(s, buffered.s, 4) == 1);

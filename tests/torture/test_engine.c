@@ -12,6 +12,8 @@
 #include "command/downloads.h"
 #include "command/inspect.h"
 #include "command/manifests.h"
+#include "command/records.h"
+#include "command/settings.h"
 #include "engine/depots.h"
 #include "engine/layout.h"
 #include "engine/options.h"

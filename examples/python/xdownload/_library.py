@@ -74,7 +74,6 @@ def options(values: Mapping[str, Value]) -> Any:
         for one in _strings(value):
             check(lib.xd_options_set(made, name.replace("_", "-").encode(),
                                      one.encode(), error), error)
-    check(lib.xd_options_check(made, error), error)
     return made
 
 

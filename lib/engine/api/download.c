@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "command/downloads.h"
+#include "command/records.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/join.h"

@@ -9,6 +9,7 @@
 #include "base/url.h"
 #include "command/inspect.h"
 #include "command/manifests.h"
+#include "command/settings.h"
 #include "engine/api/copies_check.h"
 #include "engine/api/named_manifests.h"
 #include "engine/api/text_fetch.h"
@@ -152,7 +153,11 @@ static int open_path(struct xd_manifest **out, const char *path,
 int xd_manifest_open(struct xd_manifest **out, const char *const *sources,
                      size_t n, const struct xd_options *o, struct xd_error *err)
 {
+    int rc = o ? xd_options_check(o, err) : 0;
+
     *out = NULL;
+    if (rc < 0)
+        return rc;
     for (size_t i = 0; i < n; i++)
         if (!sources[i] || *sources[i] == '\0')
             return xd_fail(err, XD_E_INVAL,

@@ -7,6 +7,7 @@
 
 #include <xdownload/xdownload.h>
 
+#include "command/settings.h"
 #include "engine/options.h"
 #include "io/mock_server.h"
 #include "os/clock.h"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/records.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"

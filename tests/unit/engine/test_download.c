@@ -20,6 +20,7 @@
 #include <curl/curl.h>
 
 #include "command/downloads.h"
+#include "command/records.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"

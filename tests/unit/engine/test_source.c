@@ -20,6 +20,7 @@
 #include "command/downloads.h"
 #include "command/manifests.h"
 #include "command/readers.h"
+#include "command/records.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "io/hash.h"
