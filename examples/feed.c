@@ -46,9 +46,9 @@ static void print_files(struct xd_download *d)
 {
     struct xd_file_progress p;
 
-    for (size_t i = 0; xd_download_file(d, i, &p) == 0; i++)
+    for (size_t i = 0; xd_download_file_progress(d, i, &p) == 0; i++)
         printf("%s: %s\n", p.path,
-               p.state == XD_FILE_NAMED ? "complete" : p.error.msg);
+               p.state == XD_FILE_DONE ? "complete" : p.error.msg);
 }
 
 int main(int argc, char **argv)

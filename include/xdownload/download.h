@@ -189,7 +189,7 @@ enum xd_file_state {
     XD_FILE_WAITING, /* some of its bytes are missing */
     /* all bytes are verified; the file is about to be renamed */
     XD_FILE_COMPLETE,
-    XD_FILE_NAMED,  /* complete, under its final name */
+    XD_FILE_DONE,   /* complete, under its final name */
     XD_FILE_FAILED, /* see `error` */
     /* The program has to download this file separately, with
      * xd_download_new(), for one of these reasons:
@@ -197,7 +197,7 @@ enum xd_file_state {
      *   or possibly a manifest.  bytes_total is its size if it is longer than 1
      *   MiB and not a manifest.  Otherwise bytes_total is XD_SIZE_UNKNOWN.
      * - An earlier download left an incomplete file with another hash. */
-    XD_FILE_LEFT
+    XD_FILE_SEPARATE
 };
 
 /* Progress of one file of xd_download_new_set(). */
@@ -211,7 +211,7 @@ struct xd_file_progress {
      * consecutively. */
     uint64_t begin;
     struct xd_error error; /* code XD_OK if it has not failed */
-    /* Once the state is XD_FILE_NAMED: the hash algorithm with which the file
+    /* Once the state is XD_FILE_DONE: the hash algorithm with which the file
      * was verified, or NULL if no hash was available. */
     const char *verified;
     /* key that signed the checksum file with this hash, or NULL */
@@ -289,7 +289,7 @@ XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
  * order.  Each file is renamed as soon as it is complete and its hash matches.
  * If a file fails, all other files continue.  At the end, xd_download_wait()
  * returns the error of the first failed file, in the given order, or 0.  Even
- * if it returns 0, there may be files with the state XD_FILE_LEFT.
+ * if it returns 0, there may be files with the state XD_FILE_SEPARATE.
  *
  * - If a file exists already, its download fails, unless the option `force` is
  *   set.
@@ -327,9 +327,9 @@ XD_API XD_MUST_CHECK int xd_download_new_set(
 
 /*
  * Adds file number `file` of `m`, which may be any manifest, after all other
- * files.  Its number for xd_download_file() is the next free one.  The file
- * must fulfil the conditions of xd_download_new_set().  If a file with its path
- * exists already, the call succeeds, but this file gets the state
+ * files.  Its number for xd_download_file_progress() is the next free one.  The
+ * file must fulfil the conditions of xd_download_new_set().  If a file with its
+ * path exists already, the call succeeds, but this file gets the state
  * XD_FILE_FAILED.
  *
  * Ownership: takes a reference to `m`.
@@ -364,8 +364,8 @@ XD_API void xd_download_end_files(struct xd_download *d);
  *          files.
  * Blocks:  no.
  */
-XD_API int xd_download_file(struct xd_download *d, size_t i,
-                            struct xd_file_progress *out);
+XD_API int xd_download_file_progress(struct xd_download *d, size_t i,
+                                     struct xd_file_progress *out);
 
 /*
  * Creates PATH.part and starts the threads of the download.  If it fails with
@@ -544,8 +544,8 @@ XD_API void xd_download_unref(struct xd_download *d);
 XD_FILLS(xd_file_progress)
 XD_FILLS(xd_progress)
 XD_FILLS(xd_depot_stats)
-#define xd_download_file(d, i, out) \
-    xd_download_file(d, i, xd_file_progress_sized(out))
+#define xd_download_file_progress(d, i, out) \
+    xd_download_file_progress(d, i, xd_file_progress_sized(out))
 #define xd_download_progress(d, out) \
     xd_download_progress(d, xd_progress_sized(out))
 #define xd_download_depot(d, i, out) \

@@ -87,13 +87,13 @@ static enum xd_file_state state_of(enum xd_set_state state)
     case XD_SET_COMPLETE:
         return XD_FILE_COMPLETE;
     case XD_SET_NAMED:
-        return XD_FILE_NAMED;
+        return XD_FILE_DONE;
     case XD_SET_FAILED:
         return XD_FILE_FAILED;
     case XD_SET_LEFT:
         break;
     }
-    return XD_FILE_LEFT;
+    return XD_FILE_SEPARATE;
 }
 
 static const char *proof_of(const struct xd_engine *e, struct xd_range file)
@@ -119,8 +119,8 @@ static const char *signed_by(const struct xd_engine *e, size_t i)
     return xd_signed_by(of, file);
 }
 
-int xd_download_file(struct xd_download *d, size_t i,
-                     struct xd_file_progress *out)
+int xd_download_file_progress(struct xd_download *d, size_t i,
+                              struct xd_file_progress *out)
 {
     struct xd_engine *e = (struct xd_engine *)d;
     struct xd_file_progress p = {.state = XD_FILE_WAITING};
@@ -137,12 +137,12 @@ int xd_download_file(struct xd_download *d, size_t i,
     p.bytes_total =
         e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : xd_set_place_size(place);
     p.state = state_of(e->set.files[i].state);
-    if (p.state == XD_FILE_LEFT)
+    if (p.state == XD_FILE_SEPARATE)
         p.bytes_total = e->set.files[i].longer > 0 ? e->set.files[i].longer
                                                    : XD_SIZE_UNKNOWN;
     if (p.state == XD_FILE_FAILED)
         p.error = xd_kept_error_get(e->set.files[i].error);
-    if (p.state == XD_FILE_NAMED)
+    if (p.state == XD_FILE_DONE)
         p.verified = proof_of(e, place->range);
     if (p.verified)
         p.signed_by = signed_by(e, i);

@@ -131,7 +131,7 @@ static struct xd_file_progress file(size_t i)
 {
     struct xd_file_progress p = {.struct_size = sizeof p};
 
-    ck_assert_int_eq(xd_download_file(download, i, &p), 0);
+    ck_assert_int_eq(xd_download_file_progress(download, i, &p), 0);
     return p;
 }
 
@@ -179,7 +179,7 @@ START_TEST(a_file_of_another_manifest_and_depot_comes_as_well)
     ck_assert_str_eq(file(2).path, "folder/third");
     ck_assert_uint_eq(file(2).begin, 2 * SIZE);
     ck_assert_uint_eq(file(2).bytes_done, SIZE);
-    ck_assert_int_eq(file(1).state, XD_FILE_NAMED);
+    ck_assert_int_eq(file(1).state, XD_FILE_DONE);
 }
 END_TEST
 
@@ -189,10 +189,10 @@ START_TEST(it_does_not_end_while_more_may_come)
 
     make(url, 3);
     start();
-    ck_assert_int_eq(settle(0), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(0), XD_FILE_DONE);
     ck_assert_int_eq(wait_for_end(300), XD_E_AGAIN);
     add_well("second", url);
-    ck_assert_int_eq(settle(1), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(1), XD_FILE_DONE);
     ck_assert_int_eq(wait_for_end(100), XD_E_AGAIN);
     xd_download_end_files(download);
     xd_download_end_files(download);
@@ -227,7 +227,7 @@ START_TEST(one_that_fails_costs_the_others_nothing)
     ck_assert_int_eq(settle(2), XD_FILE_FAILED);
     ck_assert_int_eq(file(2).error.code, XD_E_CORRUPT);
     add_well("last", serve(good));
-    ck_assert_int_eq(settle(3), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(3), XD_FILE_DONE);
     xd_download_end_files(download);
     ck_assert_int_eq(wait_for_end(8000), XD_E_NOREPLICA);
     expect_content("first");
@@ -242,7 +242,7 @@ START_TEST(the_first_may_have_failed_before_others_come)
     ck_assert_int_eq(settle(0), XD_FILE_FAILED);
     ck_assert_int_eq(wait_for_end(100), XD_E_AGAIN);
     add_well("second", serve(good));
-    ck_assert_int_eq(settle(1), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(1), XD_FILE_DONE);
     xd_download_end_files(download);
     ck_assert_int_eq(wait_for_end(8000), XD_E_NOREPLICA);
 }
@@ -314,11 +314,11 @@ START_TEST(no_more_come_than_were_expected_nor_twice_nor_too_late)
     ck_assert_int_eq(add("fifth", url, NULL), XD_E_STATE);
     ck_assert_msg(wait_for_end(8000) == 0, "%s", error.msg);
     ck_assert_int_eq(add("sixth", url, NULL), XD_E_STATE);
-    ck_assert_int_eq(
-        xd_download_file(download, 3,
+    ck_assert_int_eq(xd_download_file_progress(
+                         download, 3,
                          &(struct xd_file_progress){
                              .struct_size = sizeof(struct xd_file_progress)}),
-        XD_E_INVAL);
+                     XD_E_INVAL);
 }
 END_TEST
 
@@ -396,8 +396,7 @@ START_TEST(files_of_unknown_size_are_added)
         xd_manifest_unref(named);
         xd_manifest_unref(m);
         if (i == 20)
-            ck_assert_msg(settle(10) == XD_FILE_NAMED, "%s",
-                          file(10).error.msg);
+            ck_assert_msg(settle(10) == XD_FILE_DONE, "%s", file(10).error.msg);
     }
     xd_download_end_files(download);
     ck_assert_msg(wait_for_end(8000) == 0, "%s", error.msg);
