@@ -408,10 +408,16 @@ XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
                                           struct xd_error *err);
 
 /*
- * Sets a callback for programs with an event loop.  `function` is called when
- * the size of the file becomes known, a record is added, the state of a depot
- * changes, or the download ends.  It is not called just because bytes have
- * arrived.
+ * Sets a callback for programs with an event loop.  `function` is called after
+ * these events:
+ * - The download has ended.
+ * - The size of the file has become known.
+ * - A file of xd_download_new_set() is done, has failed, or has to be downloaded
+ *   separately.  XD_FILE_COMPLETE alone is no reason for a call.
+ * - A file or a replica was added.
+ * - A depot was opened, was set aside, or has failed.
+ * It is not called just because bytes have arrived: ask for the progress at
+ * intervals.
  *
  * If something has changed since the last xd_download_wait(), or if
  * xd_download_wait() was never called, xd_download_set_wakeup() calls

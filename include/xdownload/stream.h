@@ -276,8 +276,13 @@ XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
  * Errors:
  * - AGAIN: the timeout has elapsed.
  * - CANCELED: xd_reader_interrupt() or xd_cancel_trigger() was called.
- * - NOREPLICA: no depot can deliver the bytes at this position.  A seek to
- *   another position may help.
+ * - NOREPLICA: no depot can deliver the bytes at this position.  The library
+ *   has tried each depot several times (options retry and patience), and does
+ *   not try again: until something changes, every read at this position fails
+ *   at once.  Continue with xd_reader_seek() to another position, or add a copy
+ *   with xd_download_add_replica(); then read again.
+ * - NOREPLICA, also from xd_download_wait(): the download has ended, for example
+ *   because the network was down for too long.  Create a new source.
  * - CORRUPT: bytes that this reader has read earlier are wrong.  To continue,
  *   call xd_reader_seek().
  * - INVAL: the position is after the end of the file.  xd_reader_seek() could
