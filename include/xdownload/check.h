@@ -144,8 +144,8 @@ XD_BEGIN_DECLS
  * is compared.  The hash of the whole file is compared if there are no piece
  * hashes, if these are weak, or if a checksum was added (xd_checksums_apply()).
  *
- * The call succeeds even if the file is wrong.  `o` may be NULL; only its cancel
- * object is used (xd_options_set_cancel()).
+ * The call succeeds even if the file is wrong.  `o` may be NULL; the call uses
+ * only its cancel object (xd_options_set_cancel()).
  *
  * Ownership: the caller releases *out with xd_check_free().  The check holds a
  *            reference to `m`; `path` is copied.

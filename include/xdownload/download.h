@@ -394,7 +394,6 @@ XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
  *   different bytes.
  * - IO: a local file could not be read or written, the disk is too small, or
  *   PATH.part exists but does not belong to this file.
- * - PIPE: the other end of the descriptor of xd_download_new_fd() was closed.
  * - CANCELED: xd_download_cancel() or xd_cancel_trigger() was called.
  * - TIMEOUT: the time of the option max-time has passed.
  * - INVAL: the options do not fit the size of the file, for example `range`.
@@ -412,8 +411,8 @@ XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
  * these events:
  * - The download has ended.
  * - The size of the file has become known.
- * - A file of xd_download_new_set() is done, has failed, or has to be downloaded
- *   separately.  XD_FILE_COMPLETE alone is no reason for a call.
+ * - A file of xd_download_new_set() has reached the state XD_FILE_DONE,
+ *   XD_FILE_FAILED or XD_FILE_SEPARATE.
  * - A file or a replica was added.
  * - A depot was opened, was set aside, or has failed.
  * It is not called just because bytes have arrived: ask for the progress at

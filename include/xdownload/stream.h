@@ -281,8 +281,9 @@ XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
  *   not try again: until something changes, every read at this position fails
  *   at once.  Continue with xd_reader_seek() to another position, or add a copy
  *   with xd_download_add_replica(); then read again.
- * - NOREPLICA, also from xd_download_wait(): the download has ended, for example
- *   because the network was down for too long.  Create a new source.
+ * - NOREPLICA, also from xd_download_wait(): the download has ended, because
+ *   all missing bytes are lost or the network was down for too long.  Create a
+ *   new source.
  * - CORRUPT: bytes that this reader has read earlier are wrong.  To continue,
  *   call xd_reader_seek().
  * - INVAL: the position is after the end of the file.  xd_reader_seek() could

@@ -11,8 +11,8 @@
  *         struct xd_stripe s;
  *
  *         for (size_t i = 0; xd_manifest_stripe(m, 0, i, &s) == 0; i++)
- *             printf("%" PRIu64 " bytes at %" PRIu64 ": %u shards may be lost\n",
- *                    s.length, s.offset, s.n_losses);
+ *             printf("from byte %" PRIu64 ": %u shards may be lost\n", s.offset,
+ *                    s.n_losses);
  *     }
  *
  * Downloads use parity by themselves.  Uploads add it if the field `code` of
