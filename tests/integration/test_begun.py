@@ -34,7 +34,7 @@ def test_a_short_file_is_one_request(lab, size):
 
 @pytest.mark.parametrize("scheme", ["http", "https", "http2"])
 def test_of_a_longer_file_it_is_the_beginning(lab, scheme):
-    data = lab.file(NAME, 5_000_000)
+    data = lab.file(NAME, 30_000_000)
     certificate = None if scheme == "http" else lab.certificate()
     depot = lab.depot(certificate=certificate, http2=scheme == "http2")
     run = lab.xdownload(depot.url(NAME))
