@@ -313,12 +313,9 @@ extern const struct xd_policy xd_policy_basic;
 extern const struct xd_policy xd_policy_aggressive;
 extern const struct xd_policy xd_policy_progress;
 
-/* The default: forecasts, requests that end together, tails that are split. */
+/* The default: one forecast, and a new plan for each request
+ * (adaptive/README.md). */
 extern const struct xd_policy xd_policy_adaptive;
-
-/* Meant to replace it, with one forecast and one plan instead of many rules.
- * Hidden from users until it is as fast everywhere (adaptive2/README.md). */
-extern const struct xd_policy xd_policy_adaptive2;
 
 /* One fetch from start to end.  Used for a file of unknown size, whatever the
  * option says. */

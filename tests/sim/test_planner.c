@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the adaptive2 policy does where it once did badly. */
+/* What the adaptive policy does where it once did badly. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ static struct xd_sim_result result;
 
 static void set_up(void)
 {
-    o = (struct xd_sim_options){.sched = {.policy = &xd_policy_adaptive2,
+    o = (struct xd_sim_options){.sched = {.policy = &xd_policy_adaptive,
                                           .lanes_per_depot = 6,
                                           .first_lanes = 2,
                                           .max_open = 64,

@@ -3,11 +3,11 @@
  * How long requests for a reader may take.  A byte must arrive before the
  * reader needs it, and not long after the bytes in front of it.
  */
-#include "sched/adaptive2/adaptive2.h"
+#include "sched/adaptive/adaptive.h"
 
 #include <math.h>
 
-bool xd_is_read(const struct xd_adaptive2 *p, const struct xd_window *w)
+bool xd_is_read(const struct xd_adaptive *p, const struct xd_window *w)
 {
     return p->book->o.window_bytes > 0 && w->due != XD_NEVER;
 }
@@ -15,7 +15,7 @@ bool xd_is_read(const struct xd_adaptive2 *p, const struct xd_window *w)
 /* Returns the first block after a reader has started or jumped, as far as it is
  * in the window.  It may be a piece that must be complete before any of it can
  * be verified and read. */
-static struct xd_range first_block(const struct xd_adaptive2 *p,
+static struct xd_range first_block(const struct xd_adaptive *p,
                                    const struct xd_window *w)
 {
     struct xd_range r = {w->jumped_to, w->jumped_to + p->book->o.block_bytes};
@@ -23,7 +23,7 @@ static struct xd_range first_block(const struct xd_adaptive2 *p,
     return xd_range_clip(r, w->range);
 }
 
-double xd_shown_in(const struct xd_adaptive2 *p, const struct xd_window *w,
+double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
                    uint64_t byte)
 {
     double in = w->due > p->now ? xd_seconds(w->due - p->now) : 0;
@@ -36,7 +36,7 @@ double xd_shown_in(const struct xd_adaptive2 *p, const struct xd_window *w,
 
 /* Returns the seconds until all bytes of the window in front of this one have
  * arrived, at the total throughput. */
-static double time_before(const struct xd_adaptive2 *p,
+static double time_before(const struct xd_adaptive *p,
                           const struct xd_window *w, uint64_t byte)
 {
     struct xd_range front = {w->range.begin, byte};
@@ -49,37 +49,64 @@ static double time_before(const struct xd_adaptive2 *p,
            p->total;
 }
 
-double xd_time_allowed(const struct xd_adaptive2 *p, const struct xd_window *w,
-                       uint64_t byte)
-{
-    if (!xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first_block(p, w)))
-        return byte < first_block(p, w).end ? XD_READ_S : XD_BESIDE_S;
-    return xd_greater(XD_READ_S,
-                      xd_greater(XD_NEED_PART * xd_shown_in(p, w, byte),
-                                 time_before(p, w, byte)));
-}
-
 /* Returns whether a player shows the bytes of the window at a known rate. */
 static bool is_played(const struct xd_window *w)
 {
     return w->due != XD_NEVER && w->bytes_per_s > 0;
 }
 
+unsigned xd_count_players(const struct xd_adaptive *p)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_windows; i++)
+        n += is_played(&p->book->windows[i]);
+    return n;
+}
+
+bool xd_is_alone(const struct xd_adaptive *p)
+{
+    return p->n_open == 1 && xd_count_players(p) <= 1;
+}
+
+/* Returns how long a request for urgent bytes may take, in seconds.  The
+ * connections of a lone depot divide a block among them. */
+static double shortest(const struct xd_adaptive *p)
+{
+    double block = (double)p->book->o.block_bytes / xd_greater(p->total, 1);
+
+    return xd_is_alone(p) ? xd_greater(XD_READ_S, xd_lesser(XD_BULK_S, block))
+                          : XD_READ_S;
+}
+
+double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
+                       uint64_t byte)
+{
+    if (!xd_is_alone(p) &&
+        !xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first_block(p, w)))
+        return byte < first_block(p, w).end ? XD_READ_S : XD_BESIDE_S;
+    return xd_greater(shortest(p),
+                      xd_greater(XD_NEED_PART * xd_shown_in(p, w, byte),
+                                 time_before(p, w, byte)));
+}
+
 /* Returns whether the player will not wait even if the throughput falls to
  * XD_SPARE_PART. */
-static bool has_spare(const struct xd_adaptive2 *p, const struct xd_window *w)
+static bool has_spare(const struct xd_adaptive *p, const struct xd_window *w)
 {
     struct xd_range gap =
         xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
+    double rate = xd_rate_meter_of(&p->meter, p->bytes, p->now);
     uint64_t end = p->book->wanted.end;
 
     if (xd_range_is_empty(gap))
         return true;
     return p->rate > 0 && xd_shown_in(p, w, gap.begin) > XD_SPARE_S &&
-           time_before(p, w, end) < XD_SPARE_PART * xd_shown_in(p, w, end);
+           time_before(p, w, end) * p->total <
+               XD_SPARE_PART * rate * xd_shown_in(p, w, end);
 }
 
-bool xd_may_ask_for(const struct xd_adaptive2 *p, const struct xd_window *w)
+bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w)
 {
     const struct xd_book *b = p->book;
 
@@ -93,7 +120,7 @@ bool xd_may_ask_for(const struct xd_adaptive2 *p, const struct xd_window *w)
 
 /* Returns how many seconds the best open connection needs to deliver `bytes` in
  * its next request.  A busy one first finishes its current request. */
-static double soonest(const struct xd_adaptive2 *p, double bytes)
+static double soonest(const struct xd_adaptive *p, double bytes)
 {
     double best = HUGE_VAL;
 
@@ -110,7 +137,7 @@ static double soonest(const struct xd_adaptive2 *p, double bytes)
     return best;
 }
 
-uint64_t xd_skip_to(const struct xd_adaptive2 *p, const struct xd_conn *c,
+uint64_t xd_skip_to(const struct xd_adaptive *p, const struct xd_conn *c,
                     const struct xd_window *w, uint64_t from, double takes)
 {
     double bytes = xd_rate_of(p, c) * (takes - xd_byte_in(p, c));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The forecast, the planner and the controller of adaptive2, as functions of
+/* The forecast, the planner and the controller of adaptive, as functions of
  * its records. */
 #include <check.h>
 #include <math.h>
 
-#include "sched/adaptive2/adaptive2.h"
+#include "sched/adaptive/adaptive.h"
 #include "suite.h"
 
 #define LANES 3
@@ -20,7 +20,7 @@ static struct xd_window window;
 static struct xd_conn conns[DEPOTS * LANES];
 static struct xd_depot_record depots[DEPOTS];
 static struct xd_book book;
-static struct xd_adaptive2 p;
+static struct xd_adaptive p;
 
 /* Two depots that hold all, and have been heard: 20 ms to connect and as long
  * to answer. */
@@ -57,12 +57,12 @@ static void setup(void)
         conns[i] = (struct xd_conn){.depot = i / LANES};
         assigned[i] = (struct xd_range){0, 0};
     }
-    p = (struct xd_adaptive2){.book = &book,
-                              .conns = conns,
-                              .depots = depots,
-                              .now = 10 * XD_SECOND,
-                              .n_open = DEPOTS,
-                              .price = XD_PRICE_S};
+    p = (struct xd_adaptive){.book = &book,
+                             .conns = conns,
+                             .depots = depots,
+                             .now = 10 * XD_SECOND,
+                             .n_open = DEPOTS,
+                             .price = XD_PRICE_S};
 }
 
 static void teardown(void)
@@ -216,7 +216,7 @@ END_TEST
 
 START_TEST(planner_changes_nothing)
 {
-    struct xd_adaptive2 before;
+    struct xd_adaptive before;
     struct xd_sched_plan a, b;
 
     run(0, 1e6, 0, 4 * MIB);
@@ -750,5 +750,5 @@ int main(void)
     tcase_add_test(tcase, trial_that_gains_is_kept);
     tcase_add_test(tcase,
                    trial_that_loses_is_undone_and_waits_longer_each_time);
-    return run_suite("sched.adaptive2", tcase);
+    return run_suite("sched.plans", tcase);
 }

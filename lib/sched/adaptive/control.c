@@ -4,11 +4,11 @@
  * of them and compares the throughput before and after, of this depot and of
  * all together.  Connections that replaced slow ones are judged here as well.
  */
-#include "sched/adaptive2/adaptive2.h"
+#include "sched/adaptive/adaptive.h"
 
 #include <math.h>
 
-unsigned xd_first_width(const struct xd_adaptive2 *p)
+unsigned xd_first_width(const struct xd_adaptive *p)
 {
     const struct xd_sched_options *o = &p->book->o;
     unsigned n = p->book->n_depots < p->book->n_slots ? p->book->n_depots
@@ -24,7 +24,7 @@ unsigned xd_first_width(const struct xd_adaptive2 *p)
 
 /* Allows 6 round trips for connecting and slow start, besides the wait for the
  * first byte. */
-double xd_settles_in(const struct xd_adaptive2 *p, unsigned depot)
+double xd_settles_in(const struct xd_adaptive *p, unsigned depot)
 {
     return 6 * p->depots[depot].rtt + xd_wait_of(p, depot);
 }
@@ -44,7 +44,7 @@ static xd_usec usec(double seconds)
  * for all depots together.  The smaller of the two counts, because a depot may
  * only have taken throughput from others.  If it is negative, the trial is
  * undone. */
-static void end_trial(struct xd_adaptive2 *p, unsigned depot)
+static void end_trial(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_depot_record *d = &p->depots[depot];
     struct xd_width_trial *t = &d->trial;
@@ -66,7 +66,7 @@ static void end_trial(struct xd_adaptive2 *p, unsigned depot)
 
 /* Returns whether the depot uses all its connections, and the throughput of
  * each is known. */
-static bool is_known(const struct xd_adaptive2 *p, unsigned depot)
+static bool is_known(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     unsigned n = 0;
@@ -81,7 +81,7 @@ static bool is_known(const struct xd_adaptive2 *p, unsigned depot)
 
 /* Returns whether packets wait in a queue on at least half of the connections.
  * Then the line is full, and more connections would not help. */
-static bool is_queued(const struct xd_adaptive2 *p, unsigned depot)
+static bool is_queued(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     const double most = 1.2 * p->depots[depot].rtt + XD_QUEUE_S;
@@ -96,7 +96,7 @@ static bool is_queued(const struct xd_adaptive2 *p, unsigned depot)
 
 /* Begins a trial with up to twice as many connections, if it is time for one
  * and the expected gain until the end of the download is worth its price. */
-static void begin_trial(struct xd_adaptive2 *p, unsigned depot)
+static void begin_trial(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_depot_record *d = &p->depots[depot];
     unsigned most = p->book->o.connections_per_depot, more = d->width;
@@ -123,7 +123,7 @@ static void begin_trial(struct xd_adaptive2 *p, unsigned depot)
 
 /* Judges a connection that replaced a slow one, when its throughput is known.
  * If it is slow too or was closed, the next replacement waits twice as long. */
-static void judge_renewal(struct xd_adaptive2 *p, struct xd_conn *c,
+static void judge_renewal(struct xd_adaptive *p, struct xd_conn *c,
                           double fresh)
 {
     struct xd_depot_record *d = &p->depots[c->depot];
@@ -141,7 +141,7 @@ static void judge_renewal(struct xd_adaptive2 *p, struct xd_conn *c,
     d->renew_at = p->now + usec(d->renew_pause);
 }
 
-static void judge_renewals(struct xd_adaptive2 *p, unsigned depot)
+static void judge_renewals(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_conn *c = xd_conns_of(p, depot);
 
@@ -150,7 +150,7 @@ static void judge_renewals(struct xd_adaptive2 *p, unsigned depot)
             judge_renewal(p, &c[i], xd_fresh_rate(p, depot));
 }
 
-static void control(struct xd_adaptive2 *p, unsigned depot)
+static void control(struct xd_adaptive *p, unsigned depot)
 {
     struct xd_depot_record *d = &p->depots[depot];
     struct xd_width_trial *t = &d->trial;
@@ -170,7 +170,7 @@ static void control(struct xd_adaptive2 *p, unsigned depot)
         end_trial(p, depot);
 }
 
-void xd_control(struct xd_adaptive2 *p)
+void xd_control(struct xd_adaptive *p)
 {
     const struct xd_book *b = p->book;
 
