@@ -214,6 +214,22 @@ static double take_priors(const struct xd_adaptive *p)
     return n > 0 ? sum / n : 0;
 }
 
+/* Returns the throughput that is expected of a connection to a depot that has
+ * not delivered anything: the harmonic mean of the other depots, because the
+ * time that a request takes matters, and slow depots dominate that. */
+static double prior_of(const struct xd_adaptive *p)
+{
+    double sum = 0;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_depots; i++)
+        if (p->depots[i].n_answers > 0 && p->depots[i].rate > 0) {
+            sum += 1 / p->depots[i].rate;
+            n++;
+        }
+    return n > 0 ? n / sum : p->rate;
+}
+
 /* Number of objects whose lengths are averaged for the length of the next. */
 #define NEXT_OBJECTS 16
 
@@ -253,6 +269,7 @@ static void observe(struct xd_adaptive *p)
         p->rate = sum / n;
     else if (p->rate <= 0)
         p->rate = take_priors(p);
+    p->prior = prior_of(p);
     p->object = object_length(b);
     p->left = missing(b);
     p->is_limited =

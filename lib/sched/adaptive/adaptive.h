@@ -33,6 +33,7 @@ struct xd_conn {
     double rate;         /* bytes per second, smoothed; 0: unknown */
     double deviation;    /* mean deviation of the samples from `rate` */
     double jump;         /* last sample minus `rate`; 0: no outlier */
+    xd_usec changed_at;  /* when `rate` last changed; 0: it has not */
     double best;         /* highest mean since opened_at, so far */
     unsigned n_samples;  /* complete samples */
     bool is_rising;      /* in slow start */
@@ -190,6 +191,7 @@ struct xd_adaptive {
     double price;     /* minimum gain of an action, in seconds */
     unsigned n_open;  /* depots with a slot */
     double rate;      /* mean of all connections; 0: unknown */
+    double prior;     /* of a depot that has not answered; 0: unknown */
     double object;    /* mean length of the next objects, or HUGE_VAL */
     double total;     /* bytes per second of all usable connections */
     double left;      /* bytes still missing */
@@ -211,6 +213,9 @@ void xd_told_received(struct xd_adaptive *p, unsigned fetch, uint64_t to,
  * closed. */
 void xd_told_ended(struct xd_adaptive *p, unsigned fetch, bool failed);
 
+/* Returns the minimum duration of a throughput sample, in seconds. */
+double xd_span_of(const struct xd_depot_record *d);
+
 /* The depot got a slot.  Resets the records of the connections there. */
 void xd_told_opened(struct xd_adaptive *p, unsigned depot);
 
@@ -219,8 +224,9 @@ void xd_told_parked(struct xd_adaptive *p, unsigned depot, unsigned slot);
 
 /* ---- forecast.c: seconds from now, or bytes per second ---- */
 
-/* Returns the expected throughput of a connection.  If it
- * has no sample, returns the mean of its depot, or else of all depots. */
+/* Returns the expected throughput of a connection.  If it has no sample,
+ * returns the mean of its depot, or else p->prior.  If its first sample is
+ * overdue, returns at most what has arrived. */
 double xd_rate_of(const struct xd_adaptive *p, const struct xd_conn *c);
 
 /* Returns the relative uncertainty of xd_rate_of(). */

@@ -10,15 +10,27 @@
 /* Throughput that is assumed while none is known, in bytes per second. */
 #define ANY_RATE 1e6
 
+/* Returns the upper limit of the throughput of a connection whose first sample
+ * is overdue, because too few bytes arrive. */
+static double limit_of(const struct xd_adaptive *p, const struct xd_conn *c)
+{
+    double took = xd_seconds(p->now - c->sample_at);
+
+    if (!c->is_running || !c->has_begun ||
+        took <= xd_span_of(&p->depots[c->depot]))
+        return HUGE_VAL;
+    return xd_greater(c->sample_bytes, 1) / took;
+}
+
 double xd_rate_of(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
 
     if (c->is_open && c->n_samples > 0)
         return xd_greater(c->rate, 1);
-    if (d->rate > 0)
-        return d->rate;
-    return p->rate > 0 ? p->rate : ANY_RATE;
+    return xd_lesser(limit_of(p, c), d->rate > 0    ? d->rate
+                                     : p->prior > 0 ? p->prior
+                                                    : ANY_RATE);
 }
 
 double xd_doubt_of(const struct xd_conn *c)

@@ -58,7 +58,8 @@ static bool has_waiting(const struct xd_adaptive *p, unsigned depot)
  * if not, each request fails, or delivers the whole file.  A far depot answers
  * too late: to wait for it would cost more than it saves, and a player would
  * see it.  If there are several depots, or an earlier download has used
- * several connections, one more is risked sooner. */
+ * several connections, one more is risked sooner.  If the user has given the
+ * number of connections, all of them are. */
 static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
 {
     xd_usec silence = p->now - p->depots[depot].asked_at;
@@ -66,7 +67,8 @@ static unsigned most_unheard(const struct xd_adaptive *p, unsigned depot)
                     p->book->depots[depot].guess.learned.useful == 0;
 
     if (silence >= XD_NEAR_TICK ||
-        (xd_count_players(p) > 0 && silence >= 2 * XD_FIRST_TICK))
+        ((xd_count_players(p) > 0 || p->book->o.first_lanes == 0) &&
+         silence >= 2 * XD_FIRST_TICK))
         return UINT_MAX;
     return is_alone || silence < 2 * XD_FIRST_TICK ? 1 : 2;
 }

@@ -68,6 +68,20 @@ bool xd_is_young(const struct xd_conn *c)
     return c->n_samples < XD_MATURE || c->is_rising || !c->has_begun;
 }
 
+/* Returns whether the first bytes of the connection may still wait behind those
+ * of other requests: each response begins with a whole congestion window, and
+ * the line may be slow. */
+static bool waits_for_first_windows(const struct xd_adaptive *p,
+                                    const struct xd_conn *c)
+{
+    double rate = xd_rate_meter_of(&p->meter, p->bytes, p->now);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        n += p->conns[i].is_running && !p->conns[i].has_begun;
+    return xd_seconds(p->now - c->heard_at) * rate < n * XD_FIRST_WINDOW;
+}
+
 /* Returns whether a shared queue explains the silence of the connection.  If it
  * overflows, TCP waits before it sends again.  Before the first byte of the
  * connection, others of its depot show the queue.  A new connection would wait
@@ -78,6 +92,8 @@ static bool waits_in_queue(const struct xd_adaptive *p, const struct xd_conn *c)
 
     if (c->has_begun)
         return xd_is_contended(p, c);
+    if (waits_for_first_windows(p, c))
+        return true;
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
         if (other[i].is_running && other[i].has_begun &&
             xd_is_queued(p, &other[i]) &&
@@ -111,6 +127,13 @@ static void compare(const struct xd_adaptive *p, const struct xd_conn *c,
     }
 }
 
+/* Returns for how many seconds the connection has been as slow as now. */
+static double slow_for(const struct xd_adaptive *p, const struct xd_conn *c)
+{
+    return xd_seconds(p->now -
+                      (c->changed_at > 0 ? c->changed_at : c->opened_at));
+}
+
 /* Returns the slowest connection of the depot if replacing it by a new one
  * pays, or NULL.  While more connections are still unknown than are fast, none
  * is replaced. */
@@ -131,6 +154,8 @@ static const struct xd_conn *find_slow(const struct xd_adaptive *p,
     if (r.worst_rate > 0 &&
         r.fresh < XD_RENEW * (r.worst_rate + r.worst->deviation))
         return NULL;
+    if (r.worst_rate > 0)
+        time = xd_lesser(time, XD_LASTING * slow_for(p, r.worst));
     if ((r.fresh - r.worst_rate) * time - lost < p->price * p->total)
         return NULL;
     return r.worst;

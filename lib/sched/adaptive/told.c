@@ -72,6 +72,7 @@ static void note_sample(struct xd_conn *c, double x)
         c->rate += (error + c->jump) / 2;
         c->deviation = xd_size_of(error - c->jump);
         c->jump = 0;
+        c->changed_at = c->sample_at;
     } else if (is_jump) {
         c->jump = error;
     } else {
@@ -102,8 +103,7 @@ static void sample(struct xd_adaptive *p, struct xd_conn *c, xd_usec now,
     c->sample_bytes = 0;
 }
 
-/* Returns the duration of a sample, in seconds. */
-static double span_of(const struct xd_depot_record *d)
+double xd_span_of(const struct xd_depot_record *d)
 {
     return xd_greater(XD_SAMPLE_S, d->rtt);
 }
@@ -164,7 +164,7 @@ void xd_told_received(struct xd_adaptive *p, unsigned fetch, uint64_t to,
         c->sample_bytes = 0;
     } else {
         c->sample_bytes += n;
-        sample(p, c, now, span_of(d));
+        sample(p, c, now, xd_span_of(d));
     }
     if (now > c->opened_at)
         c->best =
@@ -184,15 +184,15 @@ static void closed(struct xd_adaptive *p, struct xd_conn *c)
 }
 
 /* Estimates the throughput, in bytes per second, from a response too short for
- * a sample.  At least one initial congestion window is possible in each round
- * trip, even if the response had fewer bytes. */
+ * a sample.  In the next round trip, an initial congestion window and as many
+ * bytes as this response had are possible (slow start, RFC 5681). */
 static double short_rate(const struct xd_conn *c,
                          const struct xd_depot_record *d)
 {
     double n = (double)(c->got - c->range.begin);
 
     return xd_greater(n / xd_seconds(c->heard_at - c->asked_at),
-                      XD_FIRST_WINDOW / xd_greater(d->rtt, 1e-4));
+                      (XD_FIRST_WINDOW + n) / xd_greater(d->rtt, 1e-4));
 }
 
 void xd_told_ended(struct xd_adaptive *p, unsigned fetch, bool failed)
@@ -206,11 +206,11 @@ void xd_told_ended(struct xd_adaptive *p, unsigned fetch, bool failed)
     p->n_running--;
     c->is_running = false;
     if (c->has_begun && c->sample_bytes > 0)
-        sample(p, c, c->heard_at, span_of(d) / 2);
+        sample(p, c, c->heard_at, xd_span_of(d) / 2);
     /* A response that is shorter than a sample still shows that the connection
      * is not slower than this.  Otherwise a low estimate would never be
      * corrected, because it leads to short requests. */
-    least = (double)(c->got - c->range.begin) / span_of(d);
+    least = (double)(c->got - c->range.begin) / xd_span_of(d);
     /* Without a sample, the response even took less than half of span_of(), so
      * the depot is at least twice as fast.  Requests for readers are as short
      * as the estimate says, so it has to grow. */
