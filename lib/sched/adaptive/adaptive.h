@@ -323,7 +323,8 @@ double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
 
 /* Returns how many seconds a request may take if it begins at this byte.  While
  * the first block is missing, all requests are short, so that every connection
- * can soon help with it. */
+ * can soon help with it.  Requests for the block itself are so short that the
+ * connections share it. */
 double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
                        uint64_t byte);
 
