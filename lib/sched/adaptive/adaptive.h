@@ -328,6 +328,11 @@ double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
 double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
                        uint64_t byte);
 
+/* Returns how many seconds a request for the window may take at most if several
+ * depots are open.  After that, its connection is free to help if a depot falls
+ * silent.  This is longer if the player has bytes for a long time. */
+double xd_longest_read(const struct xd_adaptive *p, const struct xd_window *w);
+
 /* Returns whether the window may take time from the others.  While a player
  * might have to wait, only windows that are played may: the head and the tail
  * of a film are only a guess. */
