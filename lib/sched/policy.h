@@ -128,7 +128,8 @@ struct xd_window {
     xd_usec due; /* when its first byte is needed; XD_NEVER: no deadline */
     /* rate at which the other bytes are needed; 0: all at once */
     uint64_t bytes_per_s;
-    uint64_t jumped_to; /* where the reader started; it has advanced since */
+    /* where the reader started; it has read on since, without a gap */
+    uint64_t jumped_to;
 };
 
 struct xd_book {

@@ -329,9 +329,15 @@ double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
 
 /* Returns how many seconds a request may take if it begins at this byte.  While
  * the first block is missing, all requests are short, so that every connection
- * can soon help with it. */
+ * can soon help with it.  Requests for the block itself are so short that the
+ * connections share it. */
 double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
                        uint64_t byte);
+
+/* Returns how many seconds a request for the window may take at most if several
+ * depots are open.  After that, its connection is free to help if a depot falls
+ * silent.  This is longer if the player has bytes for a long time. */
+double xd_longest_read(const struct xd_adaptive *p, const struct xd_window *w);
 
 /* Returns whether the window may take time from the others.  While a player
  * might have to wait, only windows that are played may: the head and the tail

@@ -439,7 +439,7 @@ static struct xd_range find_urgent(const struct xd_adaptive *p,
                       (double)p->book->o.block_bytes / XD_FIRST_PARTS));
     allowed = xd_time_allowed(p, w, r.begin);
     if (!xd_is_alone(p))
-        allowed = xd_lesser(allowed, xd_greater(XD_LONGEST_READ_S,
+        allowed = xd_lesser(allowed, xd_greater(xd_longest_read(p, w),
                                                 XD_LONGEST_READ_WAITS * wait));
     most = rate * (allowed - wait);
     if (most >= least)

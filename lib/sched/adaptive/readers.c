@@ -82,12 +82,27 @@ static double shortest(const struct xd_adaptive *p)
 double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
                        uint64_t byte)
 {
+    const struct xd_range first = first_block(p, w);
+
     if (!xd_is_alone(p) &&
-        !xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first_block(p, w)))
-        return byte < first_block(p, w).end ? XD_READ_S : XD_BESIDE_S;
+        !xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first))
+        return byte < first.end
+                   ? xd_greater(
+                         XD_BESIDE_S,
+                         xd_lesser(XD_READ_S, time_before(p, w, first.end)))
+                   : XD_BESIDE_S;
     return xd_greater(shortest(p),
                       xd_greater(XD_NEED_PART * xd_shown_in(p, w, byte),
                                  time_before(p, w, byte)));
+}
+
+double xd_longest_read(const struct xd_adaptive *p, const struct xd_window *w)
+{
+    uint64_t byte =
+        xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
+
+    return xd_greater(XD_LONGEST_READ_S,
+                      XD_LONGEST_READ_PART * xd_shown_in(p, w, byte));
 }
 
 /* Returns whether the player will not wait even if the throughput falls to
