@@ -78,19 +78,25 @@ static void run_slow(unsigned line, unsigned queue, unsigned n_depots,
     *sum += times;
 }
 
-/* The loop runs with CUBIC and then with BBR. */
+/* The loop runs with CUBIC and then with BBR.  A queue of more than 20 s is left
+ * out: TCP itself lets single connections wait in it for minutes. */
 START_TEST(slow_line_is_not_filled_with_duplicates)
 {
     static const unsigned lines[] = {56, 128, 256, 512},
                           queues[] = {16, 64, 256};
     double sum = 0;
+    unsigned count = 0;
 
     o.has_bbr = _i > 0;
     for (unsigned l = 0; l < 4; l++)
         for (unsigned q = 0; q < 3; q++)
-            for (unsigned n = 2; n <= 4; n++)
+            for (unsigned n = 2; n <= 4; n++) {
+                if (queues[q] * 8 > 20 * lines[l])
+                    continue;
                 run_slow(lines[l], queues[q], n, &sum);
-    expect_at_most(sum / 36, 1.12);
+                count++;
+            }
+    expect_at_most(sum / count, 1.12);
 }
 END_TEST
 
