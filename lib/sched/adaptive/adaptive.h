@@ -377,6 +377,10 @@ unsigned xd_most_requests(const struct xd_adaptive *p, unsigned depot);
 /* Returns how many connections a depot may have at the start. */
 unsigned xd_first_width(const struct xd_adaptive *p);
 
+/* Returns whether packets wait in a queue on at least half of the connections.
+ * Then the line is full, and more connections would not help. */
+bool xd_has_queue(const struct xd_adaptive *p, unsigned depot);
+
 /* Begins and ends trials of more connections, and judges connections that
  * replaced slow ones. */
 void xd_control(struct xd_adaptive *p);
