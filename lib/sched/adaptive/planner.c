@@ -224,6 +224,16 @@ static bool is_excused(const struct xd_adaptive *p, const struct xd_conn *c)
                         xd_bottleneck_silence(&p->book->bottleneck, p->now);
 }
 
+/* Returns whether help from another connection of the same depot would only
+ * take turns with this one.  If the line is full, the end of the request then
+ * takes time from its next bytes, which a reader needs sooner. */
+static bool is_filling_line(const struct xd_adaptive *p,
+                            const struct xd_conn *c)
+{
+    return p->book->o.window_bytes > 0 && xd_has_queue(p, c->depot) &&
+           !xd_is_late(p, c);
+}
+
 /* Returns the request that ends last, relative to its deadline, or NULL.  *end:
  * when it ends.  Requests are skipped if the depot of `c` does not hold their
  * remaining bytes, or if all of them have been offered already.  While no
@@ -246,6 +256,7 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
         rest = xd_conn_rest(p, v);
         if (xd_range_is_empty(rest) ||
             (v->depot == c->depot && xd_is_young(v) && !xd_is_late(p, v)) ||
+            (v->depot == c->depot && is_filling_line(p, v)) ||
             ((p->rate <= 0 || p->is_limited) &&
              xd_byte_in(p, v) <= XD_QUIET_S) ||
             !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
