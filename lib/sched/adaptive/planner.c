@@ -347,9 +347,22 @@ static bool is_awaited(const struct xd_adaptive *p, const struct xd_conn *c,
            end > xd_shown_in(p, w, rest.begin);
 }
 
-/* Offers the request for the first missing byte of a reader that waits, if its
- * depot has not answered and that of `c` would deliver this byte as soon.
- * The depots race for it. */
+/* Returns whether depots race for the request, which has not begun: it delivers
+ * the first missing byte, or its depot has never answered and it delivers a
+ * part of the first block. */
+static bool is_raced_for(const struct xd_adaptive *p, const struct xd_conn *v,
+                         const struct xd_window *w, uint64_t byte)
+{
+    struct xd_range rest = xd_conn_rest(p, v);
+
+    return (rest.begin <= byte && byte < rest.end) ||
+           (xd_is_unheard(p, v->depot) &&
+            !xd_range_is_empty(xd_range_clip(rest, xd_first_block(p, w))));
+}
+
+/* Offers a request that makes a reader wait for its first block, if its depot
+ * has not begun to answer and that of `c` would as soon.  The depots race for
+ * it. */
 static struct xd_sched_plan race(const struct xd_adaptive *p,
                                  const struct xd_conn *c,
                                  const struct xd_window *w)
@@ -365,7 +378,7 @@ static struct xd_sched_plan race(const struct xd_adaptive *p,
         struct xd_range rest = xd_conn_rest(p, v);
 
         if (v->is_running && !v->is_leaving && !v->has_begun &&
-            v->depot != c->depot && rest.begin <= byte && byte < rest.end &&
+            v->depot != c->depot && is_raced_for(p, v, w, byte) &&
             xd_byte_in(p, v) >= xd_byte_in(p, c) &&
             xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
             return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
@@ -428,6 +441,17 @@ static bool anything_runs(const struct xd_adaptive *p)
     return false;
 }
 
+/* Ends a range that begins in the first block at the end of that block.  Bytes
+ * after it would share the line with the rest of the block. */
+static struct xd_range before_block_end(const struct xd_adaptive *p,
+                                        const struct xd_window *w,
+                                        struct xd_range r)
+{
+    struct xd_range part = xd_range_clip(r, xd_first_block(p, w));
+
+    return xd_range_is_empty(part) ? r : part;
+}
+
 /* Returns the next range for a reader, short enough to arrive before its
  * deadline.  A connection that is too slow for the next bytes gets later
  * ones. */
@@ -448,10 +472,14 @@ static struct xd_range find_urgent(const struct xd_adaptive *p,
             p, r,
             xd_lesser(first_share(p, c),
                       (double)p->book->o.block_bytes / XD_FIRST_PARTS));
+    if (xd_would_delay_start(p, c->depot, w, r.begin))
+        return (struct xd_range){0, 0};
     allowed = xd_time_allowed(p, w, r.begin);
-    if (!xd_is_alone(p))
+    if (!xd_is_alone(p)) {
+        r = before_block_end(p, w, r);
         allowed = xd_lesser(allowed, xd_greater(xd_longest_read(p, w),
                                                 XD_LONGEST_READ_WAITS * wait));
+    }
     most = rate * (allowed - wait);
     if (most >= least)
         return limit(p, r, most);
