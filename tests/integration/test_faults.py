@@ -106,6 +106,7 @@ OPTIONS = {
     "one_connection": ["-t", "2"],
     "slow_to_connect": ["-t", "1"],
     "redirects_in_a_loop": ["--max-redirs", "5"],
+    "changes_half_way": ["--lookahead", "512k"],  # or three requests get it all
 }
 BLOCKS = {"resets_every_tenth": SMALLEST, "bursts_of_500": 64 << 10}
 
