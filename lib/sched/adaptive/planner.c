@@ -502,6 +502,7 @@ static bool follows(const struct xd_adaptive *p, const struct xd_conn *c,
     return a.end <= b.begin &&
            xd_range_length(without_own(p, c->depot, both)) ==
                xd_range_length(both) &&
+           b.begin - a.end <= XD_MOST_REPEATED &&
            XD_WASTE * (double)(b.begin - a.end) <= p->price * p->total &&
            xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, between) ==
                xd_range_length(between) &&
