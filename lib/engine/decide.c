@@ -673,6 +673,9 @@ static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
             : was_shared         ? " requests at a time"
                                  : " connections",
             reason_text(why));
+    else if (why == XD_LANES_KNOWN)
+        xd_engine_log_locked(e, XD_LOG_INFO, "%s: up to %u connections: %s",
+                             depot->host, n, reason_text(why));
     depot->n_lanes = n;
     depot->lanes_share = shares;
 }

@@ -468,6 +468,8 @@ static unsigned adaptive_lanes(void *policy, unsigned depot,
         *out_why = XD_LANES_USELESS;
     else if (d->trial.before > 0)
         *out_why = XD_LANES_USEFUL;
+    else if (n > xd_first_width(p))
+        *out_why = XD_LANES_KNOWN;
     return n;
 }
 

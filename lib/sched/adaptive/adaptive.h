@@ -322,6 +322,12 @@ unsigned xd_count_players(const struct xd_adaptive *p);
  * depot can help and no other player waits, so requests are long. */
 bool xd_is_alone(const struct xd_adaptive *p);
 
+/* Returns the first block after a reader has started or jumped, as far as it is
+ * in the window.  It may be a piece that must be complete before any of it can
+ * be verified and read. */
+struct xd_range xd_first_block(const struct xd_adaptive *p,
+                               const struct xd_window *w);
+
 /* Returns the seconds until the reader needs the byte; 0 if it needs it
  * already. */
 double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
@@ -333,6 +339,13 @@ double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
  * connections share it. */
 double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
                        uint64_t byte);
+
+/* Returns whether a request to the depot for this byte would delay the first
+ * block of the download: the depot delivers a part of that block, its line is
+ * full, and the byte is not in the block.  After a jump this is not asked,
+ * because the player needs the next bytes as soon as it has the block. */
+bool xd_would_delay_start(const struct xd_adaptive *p, unsigned depot,
+                          const struct xd_window *w, uint64_t byte);
 
 /* Returns how many seconds a request for the window may take at most if several
  * depots are open.  After that, its connection is free to help if a depot falls
@@ -382,6 +395,10 @@ unsigned xd_most_requests(const struct xd_adaptive *p, unsigned depot);
 
 /* Returns how many connections a depot may have at the start. */
 unsigned xd_first_width(const struct xd_adaptive *p);
+
+/* Returns whether packets wait in a queue on at least half of the connections.
+ * Then the line is full, and more connections would not help. */
+bool xd_has_queue(const struct xd_adaptive *p, unsigned depot);
 
 /* Begins and ends trials of more connections, and judges connections that
  * replaced slow ones. */

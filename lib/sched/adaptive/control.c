@@ -79,9 +79,7 @@ static bool is_known(const struct xd_adaptive *p, unsigned depot)
     return n >= p->depots[depot].width;
 }
 
-/* Returns whether packets wait in a queue on at least half of the connections.
- * Then the line is full, and more connections would not help. */
-static bool is_queued(const struct xd_adaptive *p, unsigned depot)
+bool xd_has_queue(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     const double most = 1.2 * p->depots[depot].rtt + XD_QUEUE_S;
@@ -103,7 +101,7 @@ static void begin_trial(struct xd_adaptive *p, unsigned depot)
     double time = p->time_left - xd_setup_of(p, depot);
 
     if (p->now < d->next_trial || d->width >= most || d->rate <= 0 ||
-        !is_known(p, depot) || is_queued(p, depot))
+        !is_known(p, depot) || xd_has_queue(p, depot))
         return;
     if (more > most - d->width)
         more = most - d->width;

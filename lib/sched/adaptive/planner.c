@@ -224,6 +224,16 @@ static bool is_excused(const struct xd_adaptive *p, const struct xd_conn *c)
                         xd_bottleneck_silence(&p->book->bottleneck, p->now);
 }
 
+/* Returns whether help from another connection of the same depot would only
+ * take turns with this one.  If the line is full, the end of the request then
+ * takes time from its next bytes, which a reader needs sooner. */
+static bool is_filling_line(const struct xd_adaptive *p,
+                            const struct xd_conn *c)
+{
+    return p->book->o.window_bytes > 0 && xd_has_queue(p, c->depot) &&
+           !xd_is_late(p, c);
+}
+
 /* Returns the request that ends last, relative to its deadline, or NULL.  *end:
  * when it ends.  Requests are skipped if the depot of `c` does not hold their
  * remaining bytes, or if all of them have been offered already.  While no
@@ -246,6 +256,7 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
         rest = xd_conn_rest(p, v);
         if (xd_range_is_empty(rest) ||
             (v->depot == c->depot && xd_is_young(v) && !xd_is_late(p, v)) ||
+            (v->depot == c->depot && is_filling_line(p, v)) ||
             ((p->rate <= 0 || p->is_limited) &&
              xd_byte_in(p, v) <= XD_QUIET_S) ||
             !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
@@ -336,9 +347,22 @@ static bool is_awaited(const struct xd_adaptive *p, const struct xd_conn *c,
            end > xd_shown_in(p, w, rest.begin);
 }
 
-/* Offers the request for the first missing byte of a reader that waits, if its
- * depot has not answered and that of `c` would deliver this byte as soon.
- * The depots race for it. */
+/* Returns whether depots race for the request, which has not begun: it delivers
+ * the first missing byte, or its depot has never answered and it delivers a
+ * part of the first block. */
+static bool is_raced_for(const struct xd_adaptive *p, const struct xd_conn *v,
+                         const struct xd_window *w, uint64_t byte)
+{
+    struct xd_range rest = xd_conn_rest(p, v);
+
+    return (rest.begin <= byte && byte < rest.end) ||
+           (xd_is_unheard(p, v->depot) &&
+            !xd_range_is_empty(xd_range_clip(rest, xd_first_block(p, w))));
+}
+
+/* Offers a request that makes a reader wait for its first block, if its depot
+ * has not begun to answer and that of `c` would as soon.  The depots race for
+ * it. */
 static struct xd_sched_plan race(const struct xd_adaptive *p,
                                  const struct xd_conn *c,
                                  const struct xd_window *w)
@@ -354,7 +378,7 @@ static struct xd_sched_plan race(const struct xd_adaptive *p,
         struct xd_range rest = xd_conn_rest(p, v);
 
         if (v->is_running && !v->is_leaving && !v->has_begun &&
-            v->depot != c->depot && rest.begin <= byte && byte < rest.end &&
+            v->depot != c->depot && is_raced_for(p, v, w, byte) &&
             xd_byte_in(p, v) >= xd_byte_in(p, c) &&
             xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
             return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
@@ -417,6 +441,17 @@ static bool anything_runs(const struct xd_adaptive *p)
     return false;
 }
 
+/* Ends a range that begins in the first block at the end of that block.  Bytes
+ * after it would share the line with the rest of the block. */
+static struct xd_range before_block_end(const struct xd_adaptive *p,
+                                        const struct xd_window *w,
+                                        struct xd_range r)
+{
+    struct xd_range part = xd_range_clip(r, xd_first_block(p, w));
+
+    return xd_range_is_empty(part) ? r : part;
+}
+
 /* Returns the next range for a reader, short enough to arrive before its
  * deadline.  A connection that is too slow for the next bytes gets later
  * ones. */
@@ -437,10 +472,14 @@ static struct xd_range find_urgent(const struct xd_adaptive *p,
             p, r,
             xd_lesser(first_share(p, c),
                       (double)p->book->o.block_bytes / XD_FIRST_PARTS));
+    if (xd_would_delay_start(p, c->depot, w, r.begin))
+        return (struct xd_range){0, 0};
     allowed = xd_time_allowed(p, w, r.begin);
-    if (!xd_is_alone(p))
+    if (!xd_is_alone(p)) {
+        r = before_block_end(p, w, r);
         allowed = xd_lesser(allowed, xd_greater(xd_longest_read(p, w),
                                                 XD_LONGEST_READ_WAITS * wait));
+    }
     most = rate * (allowed - wait);
     if (most >= least)
         return limit(p, r, most);
@@ -502,6 +541,7 @@ static bool follows(const struct xd_adaptive *p, const struct xd_conn *c,
     return a.end <= b.begin &&
            xd_range_length(without_own(p, c->depot, both)) ==
                xd_range_length(both) &&
+           b.begin - a.end <= XD_MOST_REPEATED &&
            XD_WASTE * (double)(b.begin - a.end) <= p->price * p->total &&
            xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, between) ==
                xd_range_length(between) &&

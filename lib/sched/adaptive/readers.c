@@ -12,11 +12,8 @@ bool xd_is_read(const struct xd_adaptive *p, const struct xd_window *w)
     return p->book->o.window_bytes > 0 && w->due != XD_NEVER;
 }
 
-/* Returns the first block after a reader has started or jumped, as far as it is
- * in the window.  It may be a piece that must be complete before any of it can
- * be verified and read. */
-static struct xd_range first_block(const struct xd_adaptive *p,
-                                   const struct xd_window *w)
+struct xd_range xd_first_block(const struct xd_adaptive *p,
+                               const struct xd_window *w)
 {
     struct xd_range r = {w->jumped_to, w->jumped_to + p->book->o.block_bytes};
 
@@ -28,7 +25,7 @@ double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
 {
     double in = w->due > p->now ? xd_seconds(w->due - p->now) : 0;
 
-    if (w->bytes_per_s > 0 && byte >= first_block(p, w).end &&
+    if (w->bytes_per_s > 0 && byte >= xd_first_block(p, w).end &&
         byte > w->range.begin)
         in += (double)(byte - w->range.begin) / (double)w->bytes_per_s;
     return in;
@@ -82,7 +79,7 @@ static double shortest(const struct xd_adaptive *p)
 double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
                        uint64_t byte)
 {
-    const struct xd_range first = first_block(p, w);
+    const struct xd_range first = xd_first_block(p, w);
 
     if (!xd_is_alone(p) &&
         !xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, first))
@@ -131,6 +128,22 @@ bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w)
         if (is_played(&b->windows[i]) && !has_spare(p, &b->windows[i]))
             return false;
     return true;
+}
+
+bool xd_would_delay_start(const struct xd_adaptive *p, unsigned depot,
+                          const struct xd_window *w, uint64_t byte)
+{
+    const struct xd_conn *c = xd_conns_of(p, depot);
+    const struct xd_range first = xd_first_block(p, w);
+
+    if (byte < first.end || p->bytes >= (double)p->book->o.block_bytes ||
+        xd_is_alone(p) || !xd_has_queue(p, depot))
+        return false;
+    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
+        if (c[i].is_running && !c[i].is_leaving &&
+            !xd_range_is_empty(xd_range_clip(xd_conn_rest(p, &c[i]), first)))
+            return true;
+    return false;
 }
 
 /* Returns how many seconds the best open connection needs to deliver `bytes` in

@@ -103,6 +103,16 @@ static bool waits_in_queue(const struct xd_adaptive *p, const struct xd_conn *c)
     return false;
 }
 
+/* Returns whether a queue that the connection shares makes it slow.  A reader
+ * soon needs the bytes that a replacement would lose, so for a reader every
+ * queue of the depot counts. */
+static bool is_slowed_by_queue(const struct xd_adaptive *p,
+                               const struct xd_conn *c)
+{
+    return xd_is_contended(p, c) ||
+           (p->book->o.window_bytes > 0 && xd_has_queue(p, c->depot));
+}
+
 static void compare(const struct xd_adaptive *p, const struct xd_conn *c,
                     struct slowness *r)
 {
@@ -115,7 +125,7 @@ static void compare(const struct xd_adaptive *p, const struct xd_conn *c,
     } else if (c->n_samples > 0 && c->rate > r->fresh / XD_RENEW) {
         r->fast++;
         return;
-    } else if (xd_is_contended(p, c)) {
+    } else if (is_slowed_by_queue(p, c)) {
         return;
     } else if (xd_is_young(c)) {
         r->young++;
