@@ -61,9 +61,10 @@ struct xd_holder {
     bool is_aside;
     /* when it last delivered a byte or answered a ping */
     xd_usec answered_at;
-    /* when it was asked while idle, not counting requests that follow others
-     * which were canceled before their first byte */
+    /* when it was asked while idle; earlier by the time for which it had been
+     * silent until the requests before were canceled */
     xd_usec asked_since;
+    xd_usec was_silent; /* that time; 0: it delivers, or has failed */
     unsigned max_lanes; /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
@@ -208,6 +209,13 @@ int xd_book_offer(const struct xd_book *b, unsigned fetch, struct xd_range r);
 static inline bool xd_holder_is_ready(const struct xd_holder *d)
 {
     return d->state == XD_HOLDER_OPEN && !d->is_backing_off && !d->no_ranges;
+}
+
+/* Returns since when the depot has delivered nothing while requests to it were
+ * running. */
+static inline xd_usec xd_holder_silent_since(const struct xd_holder *d)
+{
+    return d->asked_since > d->answered_at ? d->asked_since : d->answered_at;
 }
 
 struct xd_policy {

@@ -72,8 +72,9 @@ static void run_slow(unsigned line, unsigned queue, unsigned n_depots,
                               "depot d%u 1.1.1.%u rate=50mbit rtt=%ums\n", i, i,
                               20 * i);
     times = run(text) / least;
+    /* At 56 kbit/s TCP lets single connections wait for minutes. */
     for (size_t i = 0; i < result.n_depots; i++)
-        ck_assert_uint_eq(result.depots[i].failures, 0);
+        ck_assert_uint_le(result.depots[i].failures, line <= 56);
     expect_at_most(times, 1.3);
     *sum += times;
 }

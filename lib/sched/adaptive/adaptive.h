@@ -238,6 +238,9 @@ double xd_doubt_of(const struct xd_conn *c);
  * long again. */
 double xd_byte_in(const struct xd_adaptive *p, const struct xd_conn *c);
 
+/* The same, from what this connection alone has shown. */
+double xd_own_byte_in(const struct xd_adaptive *p, const struct xd_conn *c);
+
 /* Returns when the request on the connection will be complete; 0 if it is
  * idle. */
 double xd_end_in(const struct xd_adaptive *p, const struct xd_conn *c);

@@ -102,7 +102,32 @@ static double between_bytes(double rtt, double silent)
     return silent < rtt ? rtt - silent : silent;
 }
 
+/* Returns for how many seconds the depot has delivered nothing on any
+ * connection, though requests were running; 0 if that is not unusual. */
+static double mute_for(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_depot_record *d = &p->depots[depot];
+    const struct xd_holder *h = &p->book->depots[depot];
+    double silent = h->running > 0
+                        ? xd_seconds(p->now - xd_holder_silent_since(h))
+                        : xd_seconds(h->was_silent);
+
+    return d->n_answers > 0 && silent > d->rtt + d->wait +
+                                            2 * d->wait_deviation + XD_QUIET_S
+               ? silent
+               : 0;
+}
+
 double xd_byte_in(const struct xd_adaptive *p, const struct xd_conn *c)
+{
+    double own = xd_own_byte_in(p, c);
+
+    return c->is_running && c->has_begun
+               ? own
+               : xd_greater(own, mute_for(p, c->depot));
+}
+
+double xd_own_byte_in(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
     double silent;

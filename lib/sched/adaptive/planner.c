@@ -234,11 +234,22 @@ static bool is_filling_line(const struct xd_adaptive *p,
            !xd_is_late(p, c);
 }
 
+/* Returns whether other short objects may be requested soon, when some of those
+ * that have been requested are complete. */
+static bool begins_more(const struct xd_adaptive *p)
+{
+    const struct xd_book *b = p->book;
+
+    return b->o.window_bytes == 0 && p->object < XD_SHORT &&
+           b->windows[0].range.end < b->wanted.end;
+}
+
 /* Returns the request that ends last, relative to its deadline, or NULL.  *end:
  * when it ends.  Requests are skipped if the depot of `c` does not hold their
  * remaining bytes, or if all of them have been offered already.  While no
- * throughput is known, or the user's limit is reached, only those that are
- * stalled count.  A depot that is slow to begin is not asked the same twice. */
+ * throughput is known, the user's limit is reached, or more short objects are to
+ * be requested, only those that are stalled count.  A depot that is slow to
+ * begin is not asked the same twice. */
 static const struct xd_conn *find_latest(const struct xd_adaptive *p,
                                          const struct xd_conn *c, double *end)
 {
@@ -257,7 +268,7 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
         if (xd_range_is_empty(rest) ||
             (v->depot == c->depot && xd_is_young(v) && !xd_is_late(p, v)) ||
             (v->depot == c->depot && is_filling_line(p, v)) ||
-            ((p->rate <= 0 || p->is_limited) &&
+            ((p->rate <= 0 || p->is_limited || begins_more(p)) &&
              xd_byte_in(p, v) <= XD_QUIET_S) ||
             !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
             continue;
@@ -423,6 +434,81 @@ static struct xd_sched_plan rescue_any(const struct xd_adaptive *p,
 
         if (xd_is_read(p, &p->book->windows[i]))
             plan = rescue(p, c, &p->book->windows[i]);
+        if (plan.kind != XD_PLAN_WAIT)
+            return plan;
+    }
+    return xd_no_plan;
+}
+
+/* Returns the request for the first missing byte of the window, if it is stalled
+ * and its reader would have to wait; NULL otherwise. */
+static const struct xd_conn *find_overdue(const struct xd_adaptive *p,
+                                          const struct xd_window *w)
+{
+    uint64_t byte =
+        xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_conn *v = &p->conns[i];
+        struct xd_range rest = xd_conn_rest(p, v);
+
+        if (v->is_running && !v->is_leaving && rest.begin <= byte &&
+            byte < rest.end && !is_excused(p, v) &&
+            xd_byte_in(p, v) > XD_QUIET_S &&
+            xd_end_in(p, v) >
+                xd_shown_in(p, w, rest.begin) + price_of_delay(p, w))
+            return v;
+    }
+    return NULL;
+}
+
+/* Shortens a request for later bytes of the window, so that its connection can
+ * help with the request on `v`, for which a reader has to wait.  Does so only if
+ * no connection of another depot is free to help as soon. */
+static struct xd_sched_plan make_way(const struct xd_adaptive *p,
+                                     const struct xd_conn *v)
+{
+    const struct xd_conn *best = NULL;
+    double left = xd_conn_left(p, v), least = xd_end_in(p, v) / XD_RENEW;
+    struct xd_range rest = xd_conn_rest(p, v), cut = {0, 0};
+
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_conn *c = &p->conns[i];
+        double need = left / xd_rate_of(p, c), at;
+        struct xd_range end = xd_conn_rest(p, c);
+
+        if (c->depot == v->depot || !c->is_open || c->is_leaving ||
+            !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
+            continue;
+        at = c->is_running ? xd_end_in(p, c) + xd_wait_of(p, c->depot)
+                           : xd_byte_in(p, c);
+        if (at + need < least) {
+            least = at + need;
+            best = NULL;
+        }
+        if (!c->is_running || !c->has_begun || end.begin <= rest.begin ||
+            xd_is_only_answer(p, c))
+            continue;
+        end.begin =
+            (end.begin + (uint64_t)xd_in_flight(p, c)) / XD_GRAIN * XD_GRAIN +
+            XD_GRAIN;
+        at = xd_setup_of(p, c->depot) + need;
+        if (end.begin < end.end && at + p->price < least) {
+            least = at;
+            best = c;
+            cut = end;
+        }
+    }
+    return best ? xd_make_plan(p, XD_PLAN_SHORTEN, best, cut) : xd_no_plan;
+}
+
+static struct xd_sched_plan make_way_any(const struct xd_adaptive *p)
+{
+    for (unsigned i = 0; p->rate > 0 && i < p->book->n_windows; i++) {
+        const struct xd_window *w = &p->book->windows[i];
+        const struct xd_conn *v = xd_is_read(p, w) ? find_overdue(p, w) : NULL;
+        struct xd_sched_plan plan = v ? make_way(p, v) : xd_no_plan;
+
         if (plan.kind != XD_PLAN_WAIT)
             return plan;
     }
@@ -735,5 +821,7 @@ struct xd_sched_plan xd_next_action(const struct xd_adaptive *p)
         plan = heed(p);
     while (plan.kind == XD_PLAN_WAIT && (c = next_idle(p, c)) != NULL)
         plan = use(p, c);
+    if (plan.kind == XD_PLAN_WAIT)
+        plan = make_way_any(p);
     return plan;
 }

@@ -37,7 +37,7 @@ bool xd_is_late(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     double late = 2 * xd_setup_of(p, c->depot);
 
-    return xd_byte_in(p, c) >
+    return xd_own_byte_in(p, c) >
            xd_greater(late, c->has_begun ? 2 * XD_QUIET_S : XD_QUIET_S);
 }
 
