@@ -12,7 +12,7 @@ struct target {
     char *inner;
     int fd;        /* opened for writing in order; or -1 */
     bool replaces; /* a complete download replaces an existing file, as with
-                        --force */
+                      --force */
 };
 
 /*

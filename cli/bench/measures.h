@@ -40,12 +40,14 @@ struct records {
 bool records_add(struct records *r, const struct xd_fetch_record *record);
 
 /*
- * Returns the number of seconds for which servers may still send the rest of
- * canceled requests.  The rest is at most what the request had not received.
- * It is also at most what the depot had delivered plus an initial window,
- * because TCP's window grows by no more than the bytes that were acknowledged.
- * It arrives at the rate of the request so far.  For a request that had
- * received nothing, its age is the estimate.
+ * Estimates for how many seconds servers may still send bytes of canceled
+ * requests.  The result is the longest time among these requests.
+ *
+ * For each request, two limits apply to the bytes still to come: the bytes
+ * that it had not received, and the bytes that the depot had delivered plus an
+ * initial window of TCP.  (The window grows by no more than the bytes that
+ * were acknowledged.)  The smaller limit is divided by the rate of the request
+ * so far.  If the request had received nothing, its age is the estimate.
  */
 double records_drain_s(const struct records *r);
 

@@ -61,8 +61,8 @@
 #include <stdint.h>
 #include <xdownload/error.h>
 
-struct xd_circus;        /* one file */
-struct xd_circus_client; /* one client of it */
+struct xd_circus;        /* the state of one file */
+struct xd_circus_client; /* the state of one client of a file */
 /* a common limit on the number of clients of several files */
 struct xd_circus_pool;
 

@@ -188,7 +188,7 @@ enum json_token json_reader_next(struct json_reader *r)
     }
 }
 
-/* This only counts brackets, so it accepts "[}". */
+/* Only counts brackets, so "[}" is accepted. */
 bool json_reader_skip(struct json_reader *r, enum json_token token)
 {
     int depth = 0;

@@ -16,7 +16,8 @@
 #include "common/words.h"
 #include "depot/tree.h"
 
-/* Limit of clients of all files together.  A client takes up to 9 KiB. */
+/* Limit on the total number of clients of all files.  A client takes up to
+ * 9 KiB. */
 #define KNOWN_MOST 4096
 
 _Static_assert(FILES_OF_CLIENT < FILES_OF_HOST && FILES_OF_HOST < FILES_MOST,

@@ -73,7 +73,7 @@ struct set_outcome {
     size_t n_failed; /* number of files that failed */
     /* numbers of the files in the set that must be downloaded separately */
     size_t *left;
-    uint64_t *left_sizes; /* their sizes, or XD_SIZE_UNKNOWN */
+    uint64_t *left_sizes; /* the sizes of these files, or XD_SIZE_UNKNOWN */
     size_t n_left;
 };
 

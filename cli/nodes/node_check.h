@@ -19,17 +19,22 @@ struct xd_mesh_check;
 enum xd_mesh_test {
     /* the node answers; otherwise the other tests are skipped */
     XD_MESH_REACHABLE,
-    /* its ID, chunk size, hops and origins match the node list */
+    /* the node's ID, chunk size, hops and origins match the node list */
     XD_MESH_AGREES,
-    /* it sends a range of the file, with the size and ETag of the origin */
+    /* the node sends a range of the file, with the size and ETag of the
+     * origin */
     XD_MESH_RANGES,
-    XD_MESH_KEEPS, /* it caches the chunk of that range */
-    /* it does not serve that chunk to a client that requests another ETag */
+    XD_MESH_KEEPS, /* the node caches the chunk of that range */
+    /* the node does not serve that chunk to a client that requests another
+     * ETag */
     XD_MESH_VERSIONS,
-    XD_MESH_ORIGINS, /* it refuses to fetch from servers that are not origins */
-    /* it refuses ambiguous paths, which servers could interpret differently */
+    XD_MESH_ORIGINS, /* the node refuses to fetch from servers that are not
+                        origins */
+    /* the node refuses ambiguous paths, which servers could interpret
+     * differently */
     XD_MESH_URLS,
-    XD_MESH_CREDENTIALS, /* it caches nothing for a request with credentials */
+    XD_MESH_CREDENTIALS, /* the node caches nothing for a request with
+                            credentials */
     XD_MESH_TESTS        /* the number of tests */
 };
 

@@ -344,7 +344,8 @@ static void put_file_locked(struct json *j, struct board_file *shown,
     const int rc = xd_download_wait(d, 0, &err);
 
     if (rc == XD_E_STATE)
-        return; /* no client has read the file yet */
+        return; /* no client has read the file yet, so there is nothing to
+                   show */
     snapshot_glance(&shown->snapshot, d);
     json_open_object(j, NULL);
     json_count(j, "file", number);

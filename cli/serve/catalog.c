@@ -280,8 +280,8 @@ void catalog_leave(struct catalog *s, struct catalog_source *of,
     close_idle_beyond(s, s->most_idle);
 }
 
-/* Marks a source as in use.  This use does not count for which source was least
- * recently used. */
+/* Marks a source as in use, but does not change its place in the order of last
+ * uses. */
 static struct catalog_source *look_locked(struct catalog_source *of)
 {
     if (of != NULL)

@@ -18,7 +18,8 @@ struct mapping {
     size_t number;
     struct xd_extent extent;
     struct xd_replica replica;
-    /* its state is XD_PROBE_NONE if the depot was not asked */
+    /* the answer of the depot; its state is XD_PROBE_NONE if it was not
+     * asked */
     struct xd_probed probed;
 };
 

@@ -18,7 +18,7 @@ enum trace_kind {
     TRACE_BYTES,   /* sets in_order */
     TRACE_DEPOT,   /* sets depot and received */
     TRACE_END,     /* sets size and lost */
-    TRACE_OTHER    /* other instant events */
+    TRACE_OTHER    /* an instant event of another kind */
 };
 
 /* Times are seconds since the start of the trace. */

@@ -8,16 +8,18 @@
 
 #include "base/alloc.h"
 
-#define TABLE_BYTES 32 /* ISA-L needs this much per matrix element */
+/* Bytes of tables that ISA-L needs for each matrix element. */
+#define TABLE_BYTES 32
 
-/* Bytes of each shard per call of ISA-L.  It reads the sources again for every
- * few outputs, so they should stay in the cache.  100 data shards with 50 of
- * parity take half the time they take with 64 KiB. */
+/* Number of bytes of each shard for one call of ISA-L.  ISA-L reads the sources
+ * again for every few outputs, so they should stay in the cache.  For 100 data
+ * shards with 50 of parity, this takes half the time of 64 KiB. */
 #define STEP_BYTES 4096
 
 static const unsigned char zeros[STEP_BYTES];
 
-/* Matrix rows in the form ISA-L multiplies by. */
+/* Rows of a matrix, in the form of tables that ISA-L needs for a
+ * multiplication. */
 struct multiplier {
     unsigned n_from, n_to;
     /* not const, because ISA-L takes no pointer to const */

@@ -54,7 +54,8 @@ static bool was_silent(const struct xd_lane *lane)
            xd_now() >= lane->started + SILENT_TRY;
 }
 
-/* Learns from the request.  Returns NULL if there is nothing to learn. */
+/* Records how fast the lane's address delivers.  Returns the addresses of the
+ * depot; NULL if it has only one. */
 static struct xd_addresses *learn(struct xd_depot *depot,
                                   const struct xd_lane *lane)
 {

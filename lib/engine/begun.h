@@ -62,7 +62,8 @@ struct xd_begun {
     void (*free_owner)(void *owner);
 };
 
-/* What a response says about a file whose bytes are not needed. */
+/* What the headers of a response say about a file.  Its bytes are not
+ * needed. */
 struct xd_begun_stated {
     struct xd_url *url; /* owned */
     char *validator;    /* owned, or NULL */
@@ -80,7 +81,8 @@ struct xd_begun_sample {
     struct xd_url *url; /* owned */
     bool was_taken;     /* false: see `error` */
     uint64_t size;      /* size of the object, or XD_SIZE_UNKNOWN */
-    uint64_t received;  /* if less than XD_BEGUN_SAMPLE, the whole object */
+    uint64_t received;  /* bytes received; fewer than XD_BEGUN_SAMPLE if the
+                           object is shorter */
     char digest[XD_HASH_HEX_MAX + 1]; /* hash of these bytes, by
                                          XD_SAMPLE_HASH */
     struct xd_error error;

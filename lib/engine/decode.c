@@ -27,7 +27,7 @@
 
 /* A shard that is compared with its hash before or after decoding. */
 struct check {
-    struct xd_range range; /* its place in the file */
+    struct xd_range range; /* range of the shard in the file */
     unsigned number;
     unsigned depot; /* depot that delivered it, if it is parity; else
                        XD_NO_DEPOT */

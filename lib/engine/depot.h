@@ -44,8 +44,8 @@ struct xd_depot {
     struct xd_depot_source *sources; /* sorted by range.begin, then by
                                         preference */
     size_t n_sources;
-    const char *node_id;   /* ID if it is a node of a mesh, else NULL; all
-                              sources of a node are in `appended` */
+    const char *node_id;   /* ID if the depot is a node of a mesh, else NULL;
+                              all sources of a node are in `appended` */
     unsigned node;         /* number of the node in the mesh */
     bool is_other_address; /* true if `url` is not the first address of the
                               node */
@@ -70,7 +70,7 @@ struct xd_depot {
                                         stripes */
     size_t n_parity, parity_capacity;
     size_t n_left; /* number of sources that are not gone */
-    /* number of bytes that it holds according to the manifest, or
+    /* number of bytes that the depot holds according to the manifest, or
      * XD_SIZE_UNKNOWN */
     uint64_t bytes_held;
     unsigned max_connections; /* the lowest limit of its sources; 0: no limit */
@@ -80,23 +80,25 @@ struct xd_depot {
                                  the depot is opened */
     struct xd_governor_terms terms; /* the limits last reported to the
                                        scheduler */
-    bool is_banned;                 /* never used again, because it delivered
-                                       wrong bytes */
+    bool is_banned;                 /* the depot is never used again, because it
+                                       delivered wrong bytes */
     unsigned n_wrong_copies;        /* number of objects with wrong bytes */
-    struct xd_rangeset
-        wrong;           /* bytes that it delivered and that did not match the
-                            hash of their piece */
-    bool answers_differ; /* dropped, because its responses belong to different
-                            files */
+    /* bytes that the depot delivered and that did not match the hash of their
+     * piece */
+    struct xd_rangeset wrong;
+    bool answers_differ; /* the depot was dropped, because its responses belong
+                            to different files */
     unsigned n_single_answers;
     unsigned n_excuses; /* how often another node was blamed for its wrong bytes
                            (trust/relayed.h) */
     bool knows_no_ranges;
-    bool sends_wrong_ranges; /* it sends other ranges than those requested */
+    bool sends_wrong_ranges; /* the depot sends other ranges than those
+                                requested */
     bool shares;             /* requests share one connection */
-    bool has_hint; /* its last response suggested which bytes to request next */
+    bool has_hint; /* the last response suggested which bytes to request next */
     bool has_stated_size;
-    uint64_t stated_size; /* or XD_SIZE_UNKNOWN if it states none */
+    uint64_t stated_size; /* size of the file that the depot states, or
+                             XD_SIZE_UNKNOWN */
     unsigned lanes_busy;
     unsigned n_lanes; /* maximum number of lanes for the scheduler; 0: not
                          reported yet */
@@ -110,31 +112,33 @@ struct xd_depot {
     xd_usec first_byte;             /* shortest time to first byte; XD_NEVER
                                        before the first byte */
     xd_usec last_byte_at;           /* 0 before the first byte */
-    bool is_connected;              /* a connection was established since it
-                                       last became busy */
+    bool is_connected;              /* a connection was established since the
+                                       depot last became busy */
     struct xd_addresses *addresses; /* addresses of its host; NULL if none is
                                        known yet */
     unsigned connections;           /* connections in use */
     unsigned most_connections;      /* highest number of connections in use */
     bool is_pinged;                 /* a ping is in flight */
-    /* this ping only shows whether the network is up */
+    /* the ping in flight only shows whether the network is up */
     bool is_pinged_for_line;
     bool was_pinged; /* `ping` is known, from a ping or a request */
     enum xd_ping_result ping;
     xd_usec round_trip;
-    const struct xd_kept_error *last_error; /* NULL if it has not failed */
-    bool needs_login;                       /* `last_error` says that it
+    const struct xd_kept_error *last_error; /* NULL if the depot has not
+                                               failed */
+    bool needs_login;                       /* `last_error` says that the depot
                                                requires a login */
     /* why other nodes should not wait for this node (via_watch.h), or NULL */
     const struct xd_kept_error *avoided_why;
 
     /* guarded by engine.lock; used by the sampler */
-    bool refuses_samples; /* it failed to deliver a sample */
-    bool has_own_sample;  /* a sample of its first bytes was taken */
+    bool refuses_samples; /* the depot failed to deliver a sample */
+    bool has_own_sample;  /* a sample of the first bytes from this depot was
+                             taken */
     xd_usec
-        delays_until; /* readers wait until then for a comparison of its bytes;
-                         0: no reader has waited */
-    uint64_t samples_asked; /* bit i: it was asked for sample i */
+        delays_until; /* time until which readers wait for a comparison of this
+                         depot's bytes; 0: no reader has waited */
+    uint64_t samples_asked; /* bit i: the depot was asked for sample i */
 };
 
 /* Returns the source after `s`, the first one for NULL, and NULL after the

@@ -469,8 +469,8 @@ void xd_depots_set_size(struct xd_depots *d, uint64_t size)
     }
 }
 
-/* Some depots whose throughput is known, enough to estimate the throughput of
- * other depots. */
+/* Depots whose throughput is known.  A few of them are enough to estimate the
+ * throughput of the others. */
 struct known {
     const struct xd_depot *list[64];
     size_t n;

@@ -160,10 +160,10 @@ struct xd_engine {
 
     struct xd_log log;
     struct xd_mutex lock;
-    struct xd_cond work_ready;  /* workers wait for a depot or for the end */
-    struct xd_cond bytes_ready; /* the keeper waits for work or until a thread
-                                   has left */
-    struct xd_cond ended;       /* wait() waits for phase END */
+    struct xd_cond work_ready;  /* workers wait here for a depot or the end */
+    struct xd_cond bytes_ready; /* the keeper waits here for work, or for a
+                                   thread to leave */
+    struct xd_cond ended;       /* wait() waits here for the phase END */
 
     struct xd_destination dest;
     struct xd_set set; /* the files of a download of several files */

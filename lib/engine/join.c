@@ -39,7 +39,8 @@ static int check_url(const struct xd_engine *e, const struct xd_url *url,
         return refuse(url, "URLs of this scheme are not supported", err);
     if (kind->reads_machine && !e->options.allow_file)
         return refuse(url, "is a local file: set allow-file to use it", err);
-    /* The mode of a copy of a local file is set when the sink is created. */
+    /* A copy of a local file must be private, and the rights of the output are
+     * fixed when the download starts. */
     if (kind->reads_machine && e->session.phase != XD_PHASE_NEW)
         return refuse(url,
                       "a file of this machine can only be added before the "

@@ -126,7 +126,7 @@ void xd_lane_fail_locally_locked(struct xd_worker *w, struct xd_lane *lane,
                 error);
 }
 
-/* Returns true if only the end of the response shows the size. */
+/* Returns true if the size becomes known only when the response ends. */
 static bool is_to_end(const struct xd_lane *lane)
 {
     return lane->range.end == XD_SIZE_UNKNOWN ||
@@ -212,11 +212,12 @@ static void start(struct xd_worker *w, unsigned slot)
         end_unasked(lane, XD_VERDICT_AGAIN, &error);
 }
 
-/* Returns true if bytes up to `end` of the file may be received now. */
+/* Returns true if the lane may receive the bytes up to `end` of the file
+ * now. */
 static bool fits_window(struct xd_engine *e, const struct xd_lane *lane,
                         uint64_t end)
 {
-    /* can the rest be requested separately after a stop? */
+    /* if the request is stopped, a later one can fetch the rest */
     const bool can_go_on_later =
         !lane->asks_whole && lane->range.end != XD_SIZE_UNKNOWN;
 

@@ -33,18 +33,18 @@ struct xd_lane {
     struct xd_range range; /* bytes of the file */
     uint64_t end;          /* end of the range, which the scheduler may have
                               shortened */
-    bool stop;             /* the scheduler cancelled it */
+    bool stop;             /* the scheduler cancelled the request */
     bool owns_connection;  /* io/transport.h */
     bool is_distrusted;    /* bytes that still arrive are ignored */
-    bool is_coded;         /* a request for parity: coded.h */
+    bool is_coded;         /* the request is for parity: coded.h */
     unsigned parity;       /* number of the parity shard */
-    bool is_cut;           /* ends before the range that the scheduler
-                              assigned */
-    unsigned outages;      /* number of network outages before it was
+    bool is_cut;           /* the request ends before the range that the
+                              scheduler assigned */
+    unsigned outages;      /* number of network outages before the request was
                               assigned */
     enum xd_fetch_reason reason;
     unsigned number; /* index among the lanes of its worker */
-    xd_usec queued;  /* when it was assigned */
+    xd_usec queued;  /* when the request was assigned */
 
     /* owned by the worker's thread while RUNNING */
     /* NULL if the depot has no source left */
@@ -56,18 +56,19 @@ struct xd_lane {
     /* header fields for a mesh node, or "" */
     char fields[XD_VIA_FIELDS];
     struct xd_address_list passes_over; /* io/transport.h */
-    bool tries_address;                 /* it uses an address whose throughput
-                                           is not known yet */
-    char address[XD_ADDRESS_TEXT];      /* address to which it is connected, or
-                                           "" */
+    bool tries_address;                 /* the request uses an address whose
+                                           throughput is not known yet */
+    char address[XD_ADDRESS_TEXT];      /* address to which the request is
+                                           connected, or "" */
     uint64_t odd_validator;         /* hash of a validator that was refused, or
                                        0 */
     struct xd_url *final_url;       /* new redirect target of `url`, or NULL */
     enum xd_reach reach;            /* network scope of `url`, then of
                                        final_url */
     bool start_now, stop_now;       /* pending calls to the runner */
-    bool asks_whole;                /* requests the whole object, because the
-                                       depot does not support ranges */
+    bool asks_whole;                /* the lane requests the whole object,
+                                       because the depot does not support
+                                       ranges */
     bool is_known, grows;           /* see io/transport.h */
     bool takes_encoded, wants_size; /* see io/transport.h */
     struct xd_piece_hash piece_hash;
@@ -84,16 +85,18 @@ struct xd_lane {
     bool knows_way;    /* `way` is valid */
     xd_usec ahead;     /* how long inspection waited for the response that this
                           lane took over */
-    bool is_over;      /* ended: the runner has reported `outcome` */
+    bool is_over;      /* the request has ended, and the runner has reported
+                          `outcome` */
     bool waits;        /* the outcome depends on a check that is running:
                           validator_check.h */
     struct xd_outcome outcome;
     bool is_refused;      /* the response was refused by xdownload, and
                              `outcome` is set */
-    bool may_be_page;     /* its first bytes must show whether it is an error
-                             page: trust/pages.h */
+    bool may_be_page;     /* the first bytes must show whether the response is
+                             an error page: trust/pages.h */
     uint64_t object_size; /* from the response headers */
-    bool is_unsized; /* its file had an unknown size when it began: set.h */
+    bool is_unsized; /* the size of the file was unknown when the request began:
+                        set.h */
     uint64_t longer; /* size of the file if that exceeds its place in the set,
                         else 0 */
 };

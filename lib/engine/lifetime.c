@@ -107,7 +107,7 @@ static void obey_max_connections(struct xd_engine *e)
     if (lanes > most / o->max_depots)
         o->most_lanes = (unsigned)(most / o->max_depots);
     if (open <= most && !asked)
-        return; /* the user did not ask for more */
+        return; /* only the default is reduced, so say nothing */
     xd_engine_log_locked(e, XD_LOG_WARN,
                          "the manifest allows no more connections at a time "
                          "than %llu",
@@ -120,8 +120,8 @@ static void obey_max_connections(struct xd_engine *e)
 #define WAKEUP_DESCRIPTORS 2U
 #define LANE_DESCRIPTORS 2U
 
-/* Other descriptors: for the file, its journal and folder, the depot cache and
- * the sampler's connections, and some to spare. */
+/* Descriptors for everything else: the file, its journal and folder, the depot
+ * cache and the sampler's connections, and some to spare. */
 #define OTHER_DESCRIPTORS 18U
 #define LEAST_DESCRIPTORS 8U
 

@@ -127,8 +127,8 @@ static bool parse_switch(const char *value, uint64_t *out)
     return true;
 }
 
-/* Parses "FIRST-LAST", "FIRST-" or "-COUNT", as in a Range header (RFC 9110,
- * 14.1.2). */
+/* Parses "FIRST-LAST", "FIRST-" or "-COUNT", as in a Range header (RFC 9110
+ * section 14.1.2). */
 static bool parse_span(const char *value, struct xd_range_option *out)
 {
     const char *dash = strchr(value, '-');

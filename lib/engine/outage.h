@@ -30,8 +30,8 @@ struct xd_outage {
 int xd_outage_start_locked(struct xd_engine *e);
 
 /* Returns true if the request on `lane` failed because of the network, not the
- * depot.  It may be repeated at *retry_at.  `all_were_asked` means that every
- * depot has been tried. */
+ * depot.  Sets *retry_at to the time at which the request may be repeated.
+ * `all_were_asked` means that every depot has been tried. */
 bool xd_outage_was_it_locked(struct xd_engine *e, const struct xd_lane *lane,
                              bool all_were_asked, xd_usec now,
                              xd_usec *retry_at);

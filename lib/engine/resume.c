@@ -22,9 +22,9 @@ typedef unsigned long long ull;
 #define SYNC_BYTES ((uint64_t)256 << 20)
 
 /* The download ends when everything is on the disk.  To make that wait short,
- * data is also synced shortly before the end: when at least LAST_BYTES are not
- * synced yet, and the bytes still missing are at most 1 / LAST_PARTS as
- * many. */
+ * data is also synced shortly before the end.  This is done if at least
+ * LAST_BYTES are not synced yet, and LAST_PARTS times the missing bytes are no
+ * more than these. */
 #define LAST_PARTS 8
 #define LAST_BYTES ((uint64_t)4 << 20)
 

@@ -538,7 +538,7 @@ static int hash_part(const struct unfinished *u,
     return rc;
 }
 
-/* Renames the .part file, which is right. */
+/* Gives the .part file its final name, after a hash has proved it. */
 static int rename_part(const char *path, uint64_t size, struct xd_error *err)
 {
     struct xd_text journal = {0};

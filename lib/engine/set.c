@@ -212,7 +212,7 @@ void xd_set_leave_locked(struct xd_engine *e, uint64_t byte, uint64_t size)
 
     if (f->state != XD_SET_WANTED)
         return;
-    if (!f->leaves && size > 0) /* it is at least as long as its place */
+    if (!f->leaves && size > 0) /* the file is at least as long as its place */
         xd_report_sized_locked(e, e->set.places[i].range);
     f->leaves = true;
     f->longer = size;

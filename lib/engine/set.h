@@ -35,17 +35,21 @@ enum xd_set_state {
 /* Kept small, as there may be 100,000.  Guarded by lock. */
 struct xd_set_file {
     union {
-        const struct xd_kept_error *error; /* why it has failed, or will fail */
+        const struct xd_kept_error *error; /* why the file has failed, or will
+                                              fail */
         /* if `leaves`: size of the file; 0 if that is unknown, or if the
          * response may be a manifest */
         uint64_t longer;
     };
     uint32_t next; /* next file in the queue of COMPLETE files */
     enum xd_set_state state : 8;
-    bool is_there;   /* existed before the download, so it is not fetched */
-    bool is_unsized; /* its size is unknown, so it has a provisional place */
-    bool leaves;     /* becomes LEFT instead of FAILED: it is longer than its
-                        place, or an earlier run left data with another hash */
+    bool is_there;   /* the file existed before the download, so it is not
+                        fetched */
+    bool is_unsized; /* the size of the file is unknown, so the place is
+                        provisional */
+    bool leaves;     /* the file becomes LEFT instead of FAILED: it is longer
+                        than its place, or an earlier run left data with another
+                        hash */
 };
 
 /* The origin of a file that was added later. */
@@ -88,10 +92,10 @@ struct xd_set {
     struct xd_rangeset held; /* bytes left by earlier runs; used before
                                 start() */
     struct xd_set_keep keep; /* state of the journals */
-    uint64_t unused;         /* number of unused bytes in places, after the ends
-                                of their files */
-    uint64_t lost; /* number of bytes of the places of failed files of unknown
-                      size */
+    uint64_t unused;         /* number of bytes in places that lie after the end
+                                of the file */
+    uint64_t lost; /* number of missing bytes in the places of files that failed
+                      or left before their size was known */
 };
 
 /* Creates a set of files of `m`, in the given order, each at its path in

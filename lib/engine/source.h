@@ -22,17 +22,18 @@
  * (trust/validators.h). */
 enum xd_validators {
     XD_VALIDATORS_HOLD,      /* no difference so far */
-    XD_VALIDATORS_UNCHECKED, /* they differ; samples are being compared */
-    XD_VALIDATORS_VARY,      /* they differ although the file is the same, so
-                                they are ignored */
+    XD_VALIDATORS_UNCHECKED, /* the validators differ, and samples are being
+                                compared */
+    XD_VALIDATORS_VARY,      /* the validators differ although the file is the
+                                same, so they are ignored */
     XD_VALIDATORS_CHANGED,   /* the file has changed */
-    XD_VALIDATORS_OPEN /* they differ, and no sample could be fetched; the next
-                          request decides */
+    XD_VALIDATORS_OPEN /* the validators differ, and no sample could be fetched;
+                          the next request decides */
 };
 
 /* Result of comparing an object that has become longer (trust/growing.h). */
 enum xd_object_growth {
-    XD_GROWTH_NONE,      /* it did not grow */
+    XD_GROWTH_NONE,      /* the object did not grow */
     XD_GROWTH_UNCHECKED, /* the bytes are being compared */
     XD_GROWTH_SAME,      /* the old bytes are unchanged; new ones follow */
     XD_GROWTH_OTHER      /* the old bytes have changed */
@@ -68,8 +69,8 @@ struct xd_source_check {
 
 /* Facts from the responses of a source.  Guarded by engine.lock. */
 struct xd_source_facts {
-    const struct xd_kept_error *error; /* why it is gone; NULL if it is not, or
-                                          if its whole depot failed */
+    const struct xd_kept_error *error; /* why the source is gone; NULL if it is
+                                          not, or if its whole depot failed */
     char *validator; /* strong validator of the first response, or NULL;
                         constant */
     /* media type of the first response, "" if it stated none; NULL before that
@@ -96,23 +97,24 @@ struct xd_depot_source {
                           depot_parts.h */
     uint32_t furthest; /* index of the source with the highest end so far; for
                           an appended source, its own index */
-    bool is_preferred : 1; /* its location is preferred */
+    bool is_preferred : 1; /* the source is at a preferred location */
     /* the source belongs to a mesh node: xd_source_via() */
     bool is_of_node : 1;
-    bool is_parity : 1; /* it is parity (xd_source_parity()); `range` is all
-                           data of the stripe, and it can replace any part of
-                           that */
+    bool is_parity : 1; /* the source is parity (xd_source_parity()) for the
+                           stripe with the data `range`, and can replace any
+                           part of that data */
     bool is_sized;      /* a depot has stated the size of the object */
 
     /* guarded by engine.lock */
     bool is_gone : 1;      /* unusable in this run: xd_depot_drop_source() */
-    bool is_noted : 1;     /* its validator is in the journal */
-    bool has_answered : 1; /* it has sent bytes of an object of the right
-                              size */
-    bool knows_no_conditions : 1; /* it does not support conditional requests */
-    bool varies : 1;              /* the user was told that its validators
-                                     vary */
-    bool was_sampled : 1;         /* it was sampled while UNCHECKED, and no
+    bool is_noted : 1;     /* the validator of the source is in the journal */
+    bool has_answered : 1; /* the source has sent bytes of an object of the
+                              right size */
+    bool knows_no_conditions : 1; /* the server does not support conditional
+                                     requests */
+    bool varies : 1;              /* the user was told that the validators of
+                                     the source vary */
+    bool was_sampled : 1;         /* a sample was taken while UNCHECKED, and no
                                      request waits for the result */
     bool final_url_fails : 1;     /* final_url failed, so request the original
                                      URL again */

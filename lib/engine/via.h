@@ -56,11 +56,11 @@ struct xd_via_named {
 
 /* A file that is fetched through the mesh. */
 struct xd_via_file {
-    struct xd_range range; /* its place in the download */
+    struct xd_range range; /* range of the file in the download */
     const struct xd_model_file
         *in;         /* the file of the manifest with the replica at the
                         origin */
-    uint32_t place;  /* index of that replica */
+    uint32_t place;  /* index of that replica in `in` */
     uint64_t key;    /* key for computing the ranks of nodes */
     char *validator; /* strong validator of the origin, or NULL */
     size_t n_chunks;

@@ -40,7 +40,7 @@
 #define LEAST_WAITING 2
 #define MOMENT (XD_SECOND / 2)
 
-/* What is known of a node, at all of its addresses. */
+/* What the requests to a node show, over all of its addresses. */
 struct view {
     double rate;   /* bytes per second while requests to it were running; < 0 if
                       they have not run for long enough */

@@ -39,9 +39,10 @@ void xd_via_watch_locked(struct xd_engine *e, xd_usec now);
  * be avoided, stores the reason in depot->avoided_why of its depots that have
  * delivered bytes.  The reason stays there when the node recovers.
  *
- * n_waiting has v->mesh->n_nodes elements.  n_waiting[i] is the number of
- * depots of other nodes (a node has one for each of its addresses) with a
- * request that named node i and has waited for 1.5 s without a byte.
+ * n_waiting has v->mesh->n_nodes elements.  n_waiting[i] counts the depots of
+ * other nodes that probably wait for node i: they have a request that named
+ * node i, and have sent nothing for it for 1.5 s.  (A node is one depot for
+ * each of its addresses.)
  *
  * Public for tests only.  Call it with engine.lock held.
  */

@@ -39,8 +39,8 @@ struct xd_worker {
     struct xd_depot *depot;  /* NULL if there is nothing to serve */
     struct xd_depot *served; /* the depot served last, whose connections are
                                 still open */
-    bool must_wake; /* it waits for its transport, so new requests must wake
-                       it */
+    bool must_wake; /* the thread waits for its transport, so new requests must
+                       wake it */
 };
 
 /* All workers.  Guarded by lock. */

@@ -25,10 +25,10 @@ struct xd_simulation {
     struct xd_fetch_record *records;
     size_t n_records;
     struct xd_arrivals *arrivals; /* one for each depot */
-    bool failed;                  /* out of memory for a record */
+    bool failed; /* a record was lost, because memory ran out */
 };
 
-/* Converts a time to seconds.  Returns -1 if it never came. */
+/* Converts a time to seconds; returns -1 for XD_NEVER. */
 static double moment(xd_usec at)
 {
     return at == XD_NEVER ? -1 : xd_seconds(at);

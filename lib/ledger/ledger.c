@@ -5,18 +5,20 @@
 
 #include "base/check.h"
 
-/* The states by their initials (G: WRITING, L: EVICTED).  X marks a transition
- * that must not happen. */
+/* The states of enum xd_byte_state by the letters of ledger.h.  X marks a
+ * transition that must not happen. */
 enum { M, A, R, G, W, V, S, L, X };
 
-/* The new state for each old one: M, A, R, G, W, V, S, L. */
+/* For each transition, the new states of the old states M, A, R, G, W, V, S,
+ * L. */
 static const struct xd_run_change changes[] = {
     [XD_ASSIGN] = {.to = {A, A, R, G, W, V, S, L}},
     [XD_RELEASE] = {.to = {M, M, R, G, W, V, S, L}},
     [XD_RECEIVE] = {.to = {R, R, R, G, W, V, R, L}},
     [XD_LOSE] = {.to = {M, A, M, G, W, V, S, L}},
     [XD_CLAIM] = {.to = {G, G, G, X, X, X, X, X}},
-    [XD_WRITTEN] = {.to = {X, X, X, W, X, V, X, X}}, /* V: a repair restored it
+    [XD_WRITTEN] = {.to = {X, X, X, W, X, V, X, X}}, /* V: the end of a repair
+                                                        has restored the byte
                                                         meanwhile */
     [XD_VERIFY] = {.to = {V, V, V, X, V, V, V, L}},
     [XD_DISCARD] = {.to = {M, A, M, G, M, M, M, M}},
@@ -25,8 +27,8 @@ static const struct xd_run_change changes[] = {
     [XD_SET_ASIDE] = {.to = {X, X, X, X, X, M, X, X}},
     [XD_RESTORE] = {.to = {V, V, V, V, V, V, V, V}}};
 
-/* Makes a depot the origin of bytes that were written, which are then no longer
- * marked as discarded. */
+/* Gives bytes the state XD_ORIGIN_DEPOT, and those without an origin a
+ * depot. */
 static const struct xd_run_change give_origin = {.to = {1, 1, 1, 1, 1, 1, 1, 1},
                                                  .sets_depot = true};
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of every byte of a file, and the depot that delivered it.  States
- * change only through the transitions below; README.md has a drawing of the
- * usual ones.
+ * change only by the transitions below; README.md has a drawing of the usual
+ * ones.
  *
- * A byte has an origin from xd_ledger_written() until it is discarded, even
- * while it is set aside.  After that the ledger keeps the reason until the byte
- * gets a new origin.  For the costs see runs.h.
+ * The depot that delivered a byte is its origin.  A byte gets it from
+ * xd_ledger_written(), and keeps it, even while it is set aside, until it is
+ * discarded.  From then on the ledger remembers why it was discarded, until it
+ * gets a new origin.
+ *
+ * runs.h states the cost of each operation.
  * Threads: not thread-safe; guarded by its owner's lock.
  */
 #ifndef XD_LEDGER_LEDGER_H
@@ -17,20 +20,21 @@
 enum xd_byte_state {
     XD_BYTE_MISSING,
     XD_BYTE_ASSIGNED, /* a request in flight will deliver it */
-    XD_BYTE_RECEIVED, /* in the buffer of a request */
+    XD_BYTE_RECEIVED, /* the byte is in the buffer of a request */
     XD_BYTE_WRITING,  /* being written */
     XD_BYTE_WRITTEN,  /* stored in the sink */
-    XD_BYTE_VERIFIED, /* hash checked, if there is one */
-    /* stored, but the response broke off: still readable, will be fetched
-     * again */
+    XD_BYTE_VERIFIED, /* the hash was right, or there is none */
+    /* The byte is stored, but its response broke off.  It can still be read,
+     * and is fetched again. */
     XD_BYTE_STALE,
-    /* was verified, then dropped from memory; only DISCARD, OUTDATE and RESTORE
-     * change it */
+    /* The byte was verified and then dropped from memory.  Only DISCARD,
+     * OUTDATE and RESTORE change this state. */
     XD_BYTE_EVICTED
 };
 
-/* Sets of states, as bit masks.  Writers and schedulers use CLAIMED and the
- * sets after it.  ASSIGNED contains RECEIVED, which contains DONE. */
+/* Sets of states, as bit masks.  Each set in the second group contains the one
+ * above it: ASSIGNED contains RECEIVED, which contains DONE.  Writers use
+ * CLAIMED, and schedulers use the second group. */
 enum {
     XD_BYTES_READABLE = 1 << XD_BYTE_VERIFIED | 1 << XD_BYTE_STALE,
     XD_BYTES_STORED = XD_BYTES_READABLE | 1 << XD_BYTE_WRITTEN,
@@ -48,27 +52,28 @@ enum {
 
 /* Why stored bytes are discarded. */
 enum xd_discard_reason {
-    XD_DISCARD_BAD_PIECE, /* hash mismatch of the piece */
-    XD_DISCARD_BAD_FILE,  /* hash mismatch of the file */
-    XD_DISCARD_BANNED,    /* their depot was banned */
+    XD_DISCARD_BAD_PIECE, /* the piece does not match its hash */
+    XD_DISCARD_BAD_FILE,  /* the file does not match its hash */
+    XD_DISCARD_BANNED,    /* the depot that delivered the bytes was banned */
     XD_DISCARD_CHANGED,   /* another program changed the file */
     XD_DISCARD_RESTARTED, /* the file is fetched again from the beginning */
-    XD_DISCARD_DROPPED,   /* no reader needs them, so they were dropped from
-                             memory */
+    XD_DISCARD_DROPPED,   /* no reader needs the bytes, so they were dropped
+                             from memory */
     XD_N_DISCARD_REASONS
 };
 
-/* States of struct xd_ledger.origins.  A discarded byte has XD_ORIGIN_DISCARDED
- * plus its reason. */
+/* States of the runs in xd_ledger.origins.  A discarded byte has the state
+ * XD_ORIGIN_DISCARDED plus the reason. */
 enum { XD_ORIGIN_NONE, XD_ORIGIN_DEPOT, XD_ORIGIN_DISCARDED };
 
 struct xd_ledger {
     struct xd_runs states; /* state of each byte; these runs have no depots */
-    /* the depot is set if the state is XD_ORIGIN_DEPOT */
+    /* the origin of each byte, or why it was discarded; a run has a depot only
+     * in the state XD_ORIGIN_DEPOT */
     struct xd_runs origins;
-    uint64_t held; /* number of bytes from XD_HELD */
-    /* bytes with an origin that were discarded for each reason, counted every
-     * time */
+    uint64_t held; /* number of bytes with the origin XD_HELD */
+    /* Number of bytes discarded for each reason.  Bytes without an origin are
+     * not counted, and a byte that is discarded twice counts twice. */
     uint64_t discarded[XD_N_DISCARD_REASONS];
 };
 
@@ -100,32 +105,35 @@ enum xd_transition {
     XD_ASSIGN,
     XD_RELEASE,
     XD_RECEIVE,
-    XD_LOSE,    /* the request of a received byte has ended */
-    XD_CLAIM,   /* a writer takes the byte, which no other has claimed */
+    XD_LOSE,    /* the request ended before the received byte was written */
+    XD_CLAIM,   /* a writer starts to write the byte; nobody else may have
+                   claimed it */
     XD_WRITTEN, /* made by xd_ledger_written() */
     XD_VERIFY,
     XD_DISCARD, /* made by xd_ledger_discard() */
-    /* the response with a file of unknown size broke off: stored bytes become
-     * stale, all others except those being written become missing */
+    /* The response with a file of unknown size broke off.  Stored bytes become
+     * stale.  All others become missing, except those being written. */
     XD_OUTDATE,
-    /* dropped from memory: verified bytes for good; stale bytes become missing,
-     * because they must be fetched again */
+    /* The byte is dropped from memory.  If it was verified, it is not fetched
+     * again.  If it was stale, it becomes missing, because it must still be
+     * fetched again. */
     XD_EVICT,
     XD_SET_ASIDE, /* a repair fetches the byte again; it keeps its origin */
-    XD_RESTORE    /* a repair has ended: everything becomes verified again */
+    XD_RESTORE    /* a repair has ended, so all bytes count as verified again */
 };
 
-/* A zeroed struct has every byte missing. */
+/* Releases a ledger.  In a zeroed struct all bytes are missing. */
 void xd_ledger_fini(struct xd_ledger *l);
 
-/* Makes a transition of all bytes of `r`, other than XD_WRITTEN and XD_DISCARD.
- * Returns 0, or NOMEM with nothing changed. */
+/* Applies the transition, which is not XD_WRITTEN or XD_DISCARD, to all bytes
+ * of `r`.  Returns 0, or NOMEM with nothing changed. */
 int xd_ledger_change(struct xd_ledger *l, enum xd_transition t,
                      struct xd_range r);
 
-/* Marks bytes as written after the caller has claimed them.  `depot` becomes
- * the origin of bytes that have no origin, and clears the mark of discarded
- * ones; XD_NO_DEPOT does neither.  Returns 0, or NOMEM with nothing changed. */
+/* Marks bytes as written that the caller has claimed before.  Bytes without an
+ * origin get `depot` as their origin, and no longer count as discarded.  With
+ * XD_NO_DEPOT, origins and reasons stay as they are.  Returns 0, or NOMEM with
+ * nothing changed. */
 int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot);
 
 /* Marks received, written, verified, stale and evicted bytes as missing.  Other
@@ -135,17 +143,18 @@ int xd_ledger_written(struct xd_ledger *l, struct xd_range r, unsigned depot);
 int xd_ledger_discard(struct xd_ledger *l, struct xd_range r,
                       enum xd_discard_reason why);
 
-/* Returns the reason as the end of a sentence about bytes. */
+/* Returns the reason as a clause about bytes, such as "their depot is
+ * banned". */
 const char *xd_discard_reason_text(enum xd_discard_reason why);
 
-/* Returns whether the byte was discarded and has got no new origin since.  Sets
- * *out_why to the reason only if it returns true. */
+/* Returns whether the byte was discarded and has no new origin yet.  Sets
+ * *out_why only if it returns true. */
 bool xd_ledger_was_discarded(const struct xd_ledger *l, uint64_t byte,
                              enum xd_discard_reason *out_why);
 
 /* Reserves memory, so that the next n calls of xd_ledger_change() cannot fail.
- * xd_ledger_written() with a depot and xd_ledger_discard() can fail
- * nevertheless.  Returns 0 or NOMEM. */
+ * xd_ledger_discard(), and xd_ledger_written() with a depot, may still fail.
+ * Returns 0 or NOMEM. */
 int xd_ledger_reserve(struct xd_ledger *l, size_t n);
 
 /* Returns whether all bytes of r have one of the `states`.  True for an empty

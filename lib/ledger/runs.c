@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Node 0 is the empty tree. */
+/* A node of the treap, and a run.  Node 0 stands for the empty tree. */
 struct xd_run_node {
     uint64_t begin; /* a run ends where the next one begins */
     uint32_t left, right;
@@ -19,7 +19,7 @@ struct xd_run_node {
  * if `end` is 0, the first such byte. */
 struct xd_run_answer {
     uint64_t begin, end;
-    uint64_t asked_at; /* n_changes when it was computed */
+    uint64_t asked_at; /* value of n_changes when the result was computed */
     unsigned states;
     uint64_t result;
 };
@@ -27,7 +27,7 @@ struct xd_run_answer {
 #define N_ANSWERS 64 /* a power of two, see answer_to() */
 #define ALL_STATES ((1u << XD_N_STATES) - 1)
 
-/* The tree of a zeroed struct. */
+/* The nodes that stand for the tree of a zeroed struct: a single run. */
 static const struct xd_run_node untouched[] = {
     {.present = 0}, {.depot = XD_NO_DEPOT, .present = 1}};
 
@@ -178,8 +178,8 @@ struct xd_range xd_runs_next(const struct xd_runs *m, unsigned states,
     return xd_range_clip(found, within);
 }
 
-/* Counts the bytes at or after `from` in `states`, going from right to left
- * through tree `t`.  *to is where the runs to the right of the tree begin. */
+/* Counts the bytes at or after `from` in `states`.  Goes through tree `t` from
+ * right to left.  *to is where the runs to the right of the tree begin. */
 static uint64_t count_back(const struct xd_run_node *nodes, uint32_t t,
                            unsigned states, uint64_t from, uint64_t *to)
 {
@@ -328,12 +328,14 @@ static bool is_same(const struct xd_runs *m, uint32_t a, uint32_t b)
            m->nodes[a].depot == m->nodes[b].depot;
 }
 
-/* A change adds at most two runs, one at each end of its range. */
+/* Each change needs room for two nodes, because it can split a run at each end
+ * of its range. */
 int xd_runs_reserve(struct xd_runs *m, size_t n)
 {
     if (!m->answers) {
         m->answers = xd_alloc(N_ANSWERS, sizeof *m->answers);
-        m->n_changes = 1; /* otherwise old cache entries would look valid */
+        m->n_changes = 1; /* not 0, or the zeroed cache entries would look
+                             valid */
     }
     if (!m->answers)
         return XD_E_NOMEM;
@@ -361,7 +363,8 @@ static void put_back(struct xd_runs *m, uint32_t t)
     m->n_free++;
 }
 
-/* Copies node `of`, with another first byte.  There must be room for a node. */
+/* Creates a node like `of`, except that its run begins at `begin`.  There must
+ * be room for it. */
 static uint32_t copy(struct xd_runs *m, uint32_t of, uint64_t begin)
 {
     uint32_t t = m->first_free;
@@ -384,8 +387,8 @@ struct walk {
     struct xd_runs *m;
     const struct xd_run_change *change;
     uint32_t tree; /* the changed runs */
-    uint32_t last; /* last run of `tree`, or the run before it */
-    uint64_t from; /* bytes are counted up to here */
+    uint32_t last; /* the last run that was handled, or the run before `tree` */
+    uint64_t from; /* end of the bytes that were counted */
     uint8_t before, now;
 };
 

@@ -33,9 +33,9 @@ struct xd_run_of_bytes {
 struct xd_runs {
     struct xd_run_node *nodes;
     size_t n, capacity; /* number of nodes used so far; allocated nodes */
-    size_t n_free;      /* how many of the used ones are free again */
+    size_t n_free;      /* how many of the `n` nodes are free again */
     uint32_t root, first_free;
-    uint64_t bytes[XD_N_STATES]; /* per state, except 0 */
+    uint64_t bytes[XD_N_STATES]; /* number of bytes in each state except 0 */
     uint64_t n_changes;
     struct xd_run_answer *answers; /* cache of results since the last change */
     uint64_t *visits; /* NULL, or a counter of visited nodes (for tests) */
@@ -43,15 +43,16 @@ struct xd_runs {
 
 struct xd_run_change {
     uint8_t to[XD_N_STATES]; /* new state for each old state */
-    /* sets the depot of bytes without one; of all bytes if `depot` is
-     * XD_NO_DEPOT */
+    /* true: bytes without a depot get `depot`; if that is XD_NO_DEPOT, all
+     * bytes lose their depot */
     bool sets_depot;
     unsigned depot;
 };
 
 void xd_runs_fini(struct xd_runs *m);
 
-/* Returns 0, or NOMEM with nothing changed. */
+/* Changes the states and depots of all bytes of `r`.  Returns 0, or NOMEM with
+ * nothing changed. */
 int xd_runs_change(struct xd_runs *m, struct xd_range r,
                    const struct xd_run_change *c);
 
@@ -61,7 +62,7 @@ int xd_runs_reserve(struct xd_runs *m, size_t n);
 
 struct xd_run_of_bytes xd_runs_at(const struct xd_runs *m, uint64_t byte);
 
-/* Returns whether all of r is in `states`, a bit mask. */
+/* Returns whether all bytes of `r` are in `states`, which is a bit mask. */
 bool xd_runs_are(const struct xd_runs *m, unsigned states, struct xd_range r);
 
 /* Returns the number of bytes of r in `states`. */
@@ -87,9 +88,9 @@ struct xd_range xd_runs_next_depot(const struct xd_runs *m,
 struct xd_range xd_runs_next_of(const struct xd_runs *m, unsigned depot,
                                 struct xd_range within);
 
-/* Replaces the depots of `r` by those in `from`.  The state becomes 1 for bytes
- * with a depot and 0 for others.  Returns 0, or NOMEM after changing only some
- * of it. */
+/* Copies the depots of all bytes of `r` from `from`.  The state of a byte
+ * becomes 1 if it has a depot, otherwise 0.  Returns 0, or NOMEM after changing
+ * only some of the bytes. */
 int xd_runs_copy_depots(struct xd_runs *m, const struct xd_runs *from,
                         struct xd_range r);
 

@@ -30,8 +30,8 @@ struct xd_stripe_draft {
     struct xd_model_shard_replica *replicas;
     size_t replicas_capacity;
     size_t n_held; /* number of elements that the model represents */
-    /* start of the stripe in the copy: its offset, and the numbers of its first
-     * secret and of its element */
+    /* where the stripe begins in the copy: offset, number of the first secret,
+     * and number of the first element */
     size_t copy_begin, first_secret, first_element;
 };
 

@@ -24,7 +24,7 @@ struct xd_input {
     size_t at;            /* offset of the next byte to return */
     size_t n_read;        /* bytes read from the file */
     bool is_at_end;
-    bool is_last; /* this is the last pass, so keep nothing more */
+    bool is_last; /* the text will not be read again, so nothing more is kept */
 };
 
 /* Reads from memory, which must outlive the input. */

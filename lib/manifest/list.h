@@ -19,7 +19,7 @@ struct xd_list_row {
 };
 
 struct xd_list {
-    /* its pool holds the strings; it has no files */
+    /* a manifest without files, whose pool holds the strings */
     struct xd_manifest *strings;
     struct xd_list_row *rows;
     size_t n, capacity;

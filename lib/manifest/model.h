@@ -125,10 +125,10 @@ struct xd_model_rare {
     unsigned max_connections;             /* 0: no limit */
     const struct xd_model_pieces *pieces; /* or NULL */
     const char *const
-        /* one for each extent, or NULL for an extent without one; NULL: no
-         * extent has one */
+        /* the SHA-256 of each extent, or NULL for an extent without one; NULL:
+         * no extent has one */
         *sha256s;
-    /* one for each replica; NULL: all XD_REACH_MACHINE */
+    /* the reach of each replica; NULL: all are XD_REACH_MACHINE */
     const enum xd_reach *reaches;
     /* For writing an exNode back: the mapping of each replica.  An entry is
      * NULL if the replica's row is complete; the list is NULL if all rows are

@@ -53,7 +53,7 @@ struct xd_xml_copy {
         /* depth of the current secret, or 0; offset of the secret's content */
         secret_content;
     bool is_whole_secret; /* the whole element is secret */
-    bool is_tag_secret;   /* its attributes are secret */
+    bool is_tag_secret;   /* the attributes of the element are secret */
 };
 
 /* Call from the SAX2 handlers of libxml2. */

@@ -701,9 +701,11 @@ int xd_file_truncate(int fd, const char *path, uint64_t size,
     return 0;
 }
 
-/* Returns true if the file cannot be synced.  EINVAL: shared folders of virtual
- * machines.  EOPNOTSUPP: some SMB and FUSE file systems.  ENOSYS: FUSE without
- * fsync().  EROFS: special files. */
+/* Returns true if the error means that this kind of file cannot be synced.
+ *     EINVAL      shared folders of virtual machines
+ *     EOPNOTSUPP  some SMB and FUSE file systems
+ *     ENOSYS      FUSE without fsync()
+ *     EROFS       special files */
 static bool means_no_sync(int os_errno)
 {
     return os_errno == EINVAL || os_errno == EOPNOTSUPP ||

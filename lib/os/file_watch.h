@@ -10,9 +10,10 @@
 
 #include <stdbool.h>
 
-/* Starts watching for programs that open the file `fd`.  Returns a descriptor,
- * or -1 if watching is impossible, or if the file existed before (`is_new` is
- * false) and another program may have it open for writing.
+/* Starts watching for programs that open the file `fd`.  `is_new` is false if
+ * the file existed before.  Returns a descriptor.  Returns -1 if watching is
+ * impossible, or if another program may have opened an existing file for
+ * writing already.
  * Ownership: release it with xd_file_close(). */
 int xd_file_watch(int fd, bool is_new);
 

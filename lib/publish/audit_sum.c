@@ -25,7 +25,8 @@ static int vote(struct xd_audit *a)
         return XD_E_NOMEM;
     for (size_t i = 0; i < a->n; i++) {
         if (a->replicas[i].shown.states)
-            /* this copy and the replica point to the same cell states */
+            /* the copy shares the cell states with the replica, so the vote
+             * changes both */
             shown[n++] = a->replicas[i].shown;
     }
     rc = xd_audit_vote(&a->cells, shown, n);

@@ -43,7 +43,7 @@ struct xd_audit_facts {
     /* The depot says that the object has expired.  Or the depot refuses access,
      * and the expiry time in the manifest has passed. */
     bool is_expired;
-    bool differs_in_size; /* its object has another size, or is too short */
+    bool differs_in_size; /* the object has another size, or is too short */
     bool is_disputed;     /* depots state different sizes, without a majority */
     bool has_changed;     /* the object changed during the audit */
     /* the replica was modified before all other replicas, whose modification

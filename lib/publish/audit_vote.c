@@ -11,7 +11,8 @@
 
 /* The digest of a cell from one replica. */
 struct ballot {
-    size_t cell, k; /* indices among all cells and in the extent */
+    size_t cell, k; /* index of the cell among all cells, and among those of its
+                       extent */
     struct xd_audit_shown *shown;
 };
 

@@ -24,7 +24,8 @@ uint64_t xd_make_piece_bytes(uint64_t size);
 
 /* Returns the piece size for a file in extents of *extent_bytes, such that no
  * piece spans two extents.  Then a wrong piece shows which depot sent it.
- * Shortens *extent_bytes by fewer bytes than the extent has pieces.  Pure. */
+ * Makes *extent_bytes a multiple of the piece size, by taking away less than
+ * one byte for each piece.  Pure. */
 uint64_t xd_make_fitting_piece_bytes(uint64_t size, uint64_t *extent_bytes);
 
 /*

@@ -216,8 +216,9 @@ static bool depends_on_all(const struct xd_plan_extent *e)
     return e->is_piece || e->more_of > 0;
 }
 
-/* Updates the sum of bytes that this store may get, for the other extents of
- * the group.  Skips extents whose choice of stores depends on all hosts. */
+/* Counts the other extents of the group for this store: adds them to its sum of
+ * unsent bytes, or subtracts them.  Skips extents whose choice of stores
+ * depends on all hosts. */
 static void count_others(struct xd_plan *p, size_t extent, size_t store,
                          bool is_in)
 {

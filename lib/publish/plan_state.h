@@ -26,7 +26,8 @@ struct xd_plan_extent {
     unsigned shard;    /* number of the shard in its group */
     bool is_forbidden; /* forbidden at one or more stores */
     bool is_piece;     /* the extent is one of several pieces of its shard */
-    /* > 0: an extra copy of data shards with numbers below this */
+    /* 0, or, for an extra copy of data shards, the number of data shards in the
+     * stripe */
     unsigned more_of;
 };
 

@@ -177,7 +177,8 @@ struct xd_upload {
     /* true if this upload resumes an earlier run, which has left a note */
     bool goes_on;
     struct xd_heal heal; /* guarded by lock while the upload runs */
-    uint64_t presign_s;  /* as in struct xd_upload_wish */
+    uint64_t presign_s;  /* lifetime of presigned URLs in seconds, as in struct
+                            xd_upload_wish */
     struct xd_hold hold; /* lock of the manifests */
 
     struct xd_net_context *context;
@@ -190,11 +191,11 @@ struct xd_upload {
     bool has_keeper;
 
     struct xd_mutex lock;
-    struct xd_cond work_ready; /* for workers: something may be sent, or the
-                                  upload ends */
-    struct xd_cond kept;  /* for the keeper: the inventory has changed, or the
-                            upload ends */
-    struct xd_cond ended; /* for wait(): state is HAS_ENDED */
+    struct xd_cond work_ready; /* workers wait here: something may be sent, or
+                                  the upload ends */
+    struct xd_cond kept;  /* the keeper waits here: the inventory has changed,
+                             or the upload ends */
+    struct xd_cond ended; /* wait() waits here until the state is HAS_ENDED */
 
     /* guarded by lock */
     enum xd_upload_state state;
@@ -207,8 +208,8 @@ struct xd_upload {
      * private manifest itself */
     uint64_t written, written_whole;
     xd_usec whole_at;    /* when the whole manifest may be written again */
-    xd_usec looks_until; /* how long the keeper waits for
-                                        n_resuming after all copies exist */
+    xd_usec looks_until; /* how long the keeper waits for n_resuming after all
+                            copies exist */
     bool is_hashed;      /* the whole file is hashed */
     bool is_canceled;
     struct xd_error error; /* first error; code XD_OK if nothing has failed */

@@ -50,8 +50,10 @@ struct xd_suspicion {
     struct xd_range range;
     struct xd_runs origins;   /* depots of the first, wrong copy */
     struct xd_rangeset asked; /* numbers of the depots asked so far */
-    unsigned alone;      /* the depot being asked; XD_HELD: all depots are */
-    uint64_t judged;     /* COMPARED: everything before it is settled */
+    unsigned alone;      /* the depot that is asked alone; XD_HELD: every depot
+                            is asked */
+    uint64_t judged;     /* COMPARED: all bytes before this one are dealt
+                            with */
     unsigned n_combined; /* IN_VAIN: number of wrong combinations */
     bool has_more;       /* IN_VAIN: some combinations were not tried */
 

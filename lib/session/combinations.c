@@ -39,9 +39,9 @@ static void choose_copies(struct search *s)
     }
 }
 
-/* If a wanted place of the column has no copy, keeps k places to compute it
- * from, and returns false if there are fewer.  Otherwise keeps all wanted
- * places. */
+/* Selects the copies of one column.  If a wanted place has no copy, keeps the
+ * copies of k places, from which it can be computed; returns false if there are
+ * fewer.  Otherwise keeps the copies of all wanted places. */
 static bool trim_column(struct search *s, unsigned first, unsigned end)
 {
     const struct xd_combinations *c = s->c;
@@ -112,8 +112,9 @@ static bool item_is_used(const struct search *s, size_t item)
     return false;
 }
 
-/* Returns whether every item that is left out would otherwise be used.  If not,
- * leaving out fewer items gives the same combination. */
+/* Returns true if each item that is left out makes a difference: if it were put
+ * back, the combination would use it.  If one does not, the same combination
+ * was already tried with fewer items left out. */
 static bool is_least(struct search *s, size_t n)
 {
     bool result = true;
@@ -194,8 +195,8 @@ static bool try_sets(struct search *s, size_t n, bool by_depot)
     return has_ended;
 }
 
-/* Returns whether a depot has several copies.  If none has, leaving out depots
- * covers all combinations. */
+/* Returns whether a depot has several copies.  If no depot has, leaving out
+ * depots is the same as leaving out copies. */
 static bool has_several(const struct search *s)
 {
     const struct xd_combinations *c = s->c;

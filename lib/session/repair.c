@@ -27,15 +27,15 @@ static uint64_t bytes_of(const struct xd_repair *r, unsigned depot)
 
 /* ---- a round ---- */
 
-/* Returns whether this round compares the bytes of `depot` with those of other
- * depots. */
+/* Returns whether this round sets the bytes of `depot` aside, to compare them
+ * with the bytes of other depots. */
 static bool is_set_aside(const struct xd_repair *r, unsigned depot)
 {
     return (depot == r->depot) != r->is_alone;
 }
 
-/* Returns the first run at or after `from` that came from one depot and will be
- * set aside. */
+/* Returns the first run, from `from` on, that one depot delivered and that this
+ * round sets aside. */
 static struct xd_range next_set_aside(const struct xd_repair *r, uint64_t from)
 {
     struct xd_range rest = {from, r->wanted->end}, run;
@@ -289,7 +289,7 @@ static struct xd_repair_action compare(struct xd_repair *r, size_t n_depots)
     return act(r, XD_REPAIR_CHECK, XD_REPAIR_STEP_NONE);
 }
 
-/* Marks the wrong bytes as discarded, after right bytes have replaced them. */
+/* Records in the ledger that the replaced bytes were wrong. */
 static int discard_exchanged(struct xd_repair *r)
 {
     for (size_t i = 0; i < r->exchanged.n; i++)
@@ -301,8 +301,8 @@ static int discard_exchanged(struct xd_repair *r)
                : 0;
 }
 
-/* Blames the depots that sent the old bytes, because the file matches its hash
- * with the new ones. */
+/* Blames each depot whose bytes were exchanged, one per call, because the file
+ * matches its hash with the new bytes. */
 static struct xd_repair_action heed_right(struct xd_repair *r, size_t n_depots)
 {
     while (r->at < n_depots) {

@@ -21,10 +21,10 @@
  * suspect's bytes, they replace them, and the file is hashed again.  The hash
  * decides, so two depots suffice, and no depot is banned by a vote.
  *
- * As soon as a byte differs, more depots are asked for it.  A depot in the
- * minority then becomes the suspect instead; the former suspect keeps its turn.
- * So one bad depot usually costs little more traffic than the bytes that it
- * delivered, and never more than the size of the file.
+ * As soon as a byte differs, more depots are asked for it.  If another depot is
+ * then in the minority, it becomes the suspect, and the former suspect may be
+ * suspected again later.  So one bad depot usually costs little more traffic
+ * than the bytes that it delivered, and never more than the size of the file.
  *
  * If no suspect is left, most depots may be bad, so the whole file is fetched
  * from a single depot.  Depots that were outvoted come first, and of depots
@@ -43,11 +43,11 @@
 enum xd_repair_step {
     XD_REPAIR_STEP_NONE,
     XD_REPAIR_STEP_WRONG, /* the hash is wrong */
-    /* undoing the exchange of `differed`, from index `at` */
+    /* the exchange of `differed` is being undone, from index `at` on */
     XD_REPAIR_STEP_BACK,
     XD_REPAIR_STEP_STOP,  /* waiting until no request is left */
     XD_REPAIR_STEP_FETCH, /* fetching set-aside bytes from other depots */
-    XD_REPAIR_STEP_AGAIN, /* the fetch failed: start another round */
+    XD_REPAIR_STEP_AGAIN, /* the fetch has failed: start another round */
     /* all bytes have arrived; bytes before `at` were exchanged */
     XD_REPAIR_STEP_COMPARE,
     /* the hash is right; depots before `at` were dealt with */
@@ -74,7 +74,8 @@ struct xd_repair {
     enum xd_repair_step step;
     uint64_t at;
     bool can_exchange;
-    /* everything is fetched from `depot` alone; else `depot` is suspected */
+    /* true: the whole file is fetched from `depot`; false: `depot` is
+     * suspected */
     bool is_alone;
     unsigned depot;   /* depot of this round */
     bool is_disputed; /* another copy differs from the suspect's bytes */

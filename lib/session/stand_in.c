@@ -5,8 +5,8 @@
 
 /* ---- which depots can be asked ---- */
 
-/* Returns true if a single depot must deliver all parity that replaces the
- * shard. */
+/* Returns true if the parity that replaces a shard of this stripe must all come
+ * from one depot. */
 static bool is_apart(const struct xd_stripes *s, size_t stripe)
 {
     return s->states && s->states[stripe].is_apart;
@@ -117,10 +117,11 @@ static bool has_other(const struct xd_stripes *s, size_t stripe, unsigned depot,
     return false;
 }
 
-/* Tells the scheduler not to ask the depot for `rest`, because its parity is in
- * use there.  Leaves out positions where some of its parity is unused or being
- * requested.  `has_more` means that the depot has other parity of the stripe.
- * Most depots have none, and searching for it takes long in a wide code. */
+/* Tells the scheduler not to ask the depot for positions in `rest` where all of
+ * its parity is in use.  Positions at which some of the parity is being
+ * requested are left out.  `has_more` means that the depot has several parity
+ * shards of the stripe.  Most depots have one, and searching for more takes
+ * long in a wide code. */
 static void lend_used(struct xd_stripes *s, size_t stripe,
                       const struct xd_parity_holder *h, bool has_more,
                       struct xd_range rest)
@@ -213,9 +214,9 @@ void xd_stand_in_hold(struct xd_stripes *s, size_t stripe, unsigned depot)
             hold(s, stripe, &h);
 }
 
-/* After requests were refused, tells the scheduler that depots can be asked for
- * parity again.  Returns whether any request was refused.  After that, parity
- * is unavailable only where it replaces data. */
+/* Forgets that requests for parity were refused: tells the scheduler that
+ * depots can be asked again, except where their parity replaces data.  Returns
+ * whether there were any refused requests. */
 static bool hold_again(struct xd_stripes *s, size_t stripe)
 {
     struct xd_parity_holder h = {0};
@@ -247,10 +248,10 @@ static bool has_parity(const struct xd_stripes *s, size_t stripe,
     return false;
 }
 
-/* Chooses the parity that already replaces this range, or is being requested
- * for it, if the depot has that parity.  Otherwise chooses any parity of the
- * depot, whose request cannot start, because the parity is in use elsewhere or
- * not allowed here. */
+/* Called if all parity of the depot is in use or not allowed here.  Chooses the
+ * parity that replaces this range already, or is being requested for it, if the
+ * depot has that parity.  Otherwise chooses any parity of the depot; the
+ * request will then be refused. */
 static bool choose_again(const struct xd_stripes *s, size_t stripe,
                          unsigned depot, struct xd_range range,
                          struct xd_coded_run *out)

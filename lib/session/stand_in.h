@@ -9,11 +9,13 @@
  *                                  positions    |
  *     shards that are late --> depots JOIN -----+
  *
- * Parity can replace any data shard, but only one shard at each position.
- * While it replaces one, its depot counts as "lent": it is not asked for other
- * shards at these positions.  If a request is refused because others need the
- * parity more, its depot counts as lent, too, until a request of the stripe
- * ends or some time has passed.
+ * A byte of parity can replace the byte at the same position of any data shard,
+ * but of only one.  While it replaces one, its depot counts as "lent" at that
+ * position: the scheduler does not ask it for other shards there.
+ *
+ * A request for parity is refused if other shards need the parity more.  Then,
+ * too, its depot counts as lent, until a request of the stripe ends or some
+ * time has passed.
  *
  * Pure: only decides.  The engine and the simulator report the decisions to the
  * scheduler (struct xd_stripe_ops).  If memory runs out, ops->run_out() is

@@ -8,14 +8,15 @@
  *                     3 |~~5~~|~4'~|              shard 5, then shard 4 from
  *     position            0     a   b              another depot
  *
- * Byte b of each shard depends only on byte b of the others.  So a missing byte
- * of a data shard can be replaced by a parity byte at the same position, each
- * parity byte once: then every position has k different shards, and a complete
- * stripe is decoded in place.  Until then, bytes that arrived as parity are in
- * state WRITING in the ledger.
+ * Byte b of each shard depends only on byte b of the others.  So a byte of
+ * parity can be stored in place of a missing byte of data at the same position.
+ * When each position of a stripe has bytes of k different shards, the stripe is
+ * decoded in place.  Until then, bytes that arrived as parity are in state
+ * WRITING in the ledger.
  *
- * Parity that was requested or stored in one place is useless elsewhere at the
- * same positions, so depots are not asked for it there (beside()).
+ * A byte of parity can replace only one byte of data.  So once it was requested
+ * or stored in place of one data shard, depots are not asked for it in place of
+ * other data shards (xd_stripes_beside()).
  *
  * Pure.
  * Threads: not thread-safe; guarded by its owner's lock.
@@ -107,14 +108,14 @@ struct xd_stripe_ops {
 /* State of each stripe. */
 struct xd_stripe_state {
     size_t open_at; /* index + 1 among the open stripes, or 0 */
-    /* the stripe was put in the queue `waiting` once; it is in `put_off`; it is
-     * in `ready` */
+    /* has_waited: was put in the queue `waiting`, even if it has left it;
+     * is_put_off, is_ready: is in the queue of that name */
     bool has_waited, is_put_off, is_ready;
     /* A request for parity was refused.  The scheduler does not ask the depot
      * for the refused positions until this is undone, as if the parity were
      * lent (stand_in.h). */
     bool has_refused;
-    /* Parity in place of one shard must not come from several depots. */
+    /* All parity that replaces one shard must come from the same depot. */
     bool is_apart;
     unsigned n_left; /* number of incomplete runs dropped because of is_apart */
 };

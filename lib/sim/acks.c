@@ -105,8 +105,8 @@ static void end_recovery(struct xd_sender *s)
     s->is_recovering = s->is_after_timeout = false;
 }
 
-/* Takes a rate sample for BBR: delivered packets over the longer of the send
- * and ACK intervals. */
+/* Passes a rate sample to BBR: the number of delivered packets, divided by the
+ * time in which they were sent or acknowledged, whichever is longer. */
 static void update_bbr(struct xd_sender *s, xd_nsec now,
                        const struct taken *taken, unsigned n, unsigned n_lost)
 {

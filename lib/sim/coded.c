@@ -209,7 +209,7 @@ static bool find_liars(struct xd_run *r, size_t stripe)
             continue;
         are_there = true;
         xd_trust_ban(r, run.depot);
-        i = 0; /* banning removed runs, so start over */
+        i = 0; /* the ban has removed runs, so start over */
     }
     return are_there;
 }

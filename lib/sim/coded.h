@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fetches parity in place of data, in virtual time, like engine/coded.h.
- * session/stand_in.h decides which depots are asked for it, and
- * session/stripes.h when a stripe is decoded, which takes no time.
+ * Fetches parity in place of data, in virtual time, as engine/coded.h does in a
+ * real download.  session/stand_in.h decides which depots are asked for parity.
+ * session/stripes.h decides when a stripe is decoded.  In the simulation,
+ * decoding takes no time.
  *
  * Without a code there are no stripes, and these functions do nothing.  If
  * memory runs out, the run ends (xd_run_out_of_memory()).

@@ -103,8 +103,8 @@ static bool gives_up(struct xd_driver *d, const struct xd_sched_action *a)
            !xd_sched_options(d->session.sched)->has_gaps;
 }
 
-/* Puts off bytes that no depot can be asked for but that may still arrive in
- * another way, for example as parity. */
+/* Postpones bytes that no depot can be asked for, if they may still arrive, for
+ * example as parity. */
 static bool put_off(struct xd_driver *d, const struct xd_sched_action *a)
 {
     const struct xd_range none = {0, 0};

@@ -17,8 +17,9 @@ struct xd_driver {
     /* Called when no depot can be asked for a byte.  Returns true if one can be
      * asked for it now.  May be NULL. */
     bool (*ask_another)(void *world, uint64_t byte);
-    /* Called when no depot can be asked for the range.  Returns the first part
-     * of it that may arrive in another way.  May be NULL. */
+    /* Called when no depot can be asked for the range.  Returns the first
+     * part of the range that may still arrive, for example as parity.  May
+     * be NULL. */
     struct xd_range (*coming)(void *world, struct xd_range range);
     /* Called when every byte has arrived.  It must step the session.  NULL: the
      * whole file is not checked. */

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Has no branch, because the processor could not predict it. */
+/* Written without branches, because the processor could not predict them. */
 static inline bool is_before(const struct xd_event_key *a,
                              const struct xd_event_key *b)
 {

@@ -2,9 +2,9 @@
 /* Rules for FETCH: lane, depot and bytes. */
 #include "sim/rules.h"
 
-/* Returns how many requests without a byte a depot may have in a row.  Requests
- * that run at the same time count as one, both at the beginning of the row and
- * at its end. */
+/* Returns how many requests to a depot in a row may end without a byte.
+ * Requests that run in parallel count as one, so the row may be longer by one
+ * request for each other lane, both at its beginning and at its end. */
 static unsigned most_without_byte(const struct xd_rules *r)
 {
     unsigned most = r->o.max_failures > 10 ? r->o.max_failures : 10;

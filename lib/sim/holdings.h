@@ -16,8 +16,9 @@ struct xd_range xd_sim_next_own(const struct xd_scenario *s,
                                 const struct xd_sim_options *o, size_t depot,
                                 struct xd_range r);
 
-/* Returns the number of the shard that the depot has of a stripe: a data shard
- * if it is below k.  Returns n if the depot has none.  Only with a code. */
+/* Returns which shard of a stripe the depot has; numbers below k are data
+ * shards.  Returns n if the depot has none.  Call it only if there is a
+ * code. */
 unsigned xd_sim_shard_of(const struct xd_sim_code *c, size_t depot,
                          size_t stripe);
 

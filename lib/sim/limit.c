@@ -20,7 +20,7 @@ struct flow {
     /* connections that the depot serves at the same time */
     unsigned connections;
     double seen; /* time at which the depot first became usable; < 0: not yet */
-    bool is_steady; /* its rate is constant until a line changes */
+    bool is_steady; /* the rate is constant until a line changes */
     double rate;    /* rate in bytes per second, including packet headers */
     double got;
 };
@@ -218,9 +218,10 @@ static bool has_shards(const struct fluid *f, const struct xd_sim_options *o)
 /* For each set of depots, the bytes that no other depot holds.  A set is a bit
  * mask. */
 struct needs {
-    double *bytes;      /* NULL: each depot has everything */
-    size_t n;           /* number of sets */
-    size_t first_short; /* all sets before it have delivered their share */
+    double *bytes; /* NULL: each depot has everything */
+    size_t n;      /* number of sets */
+    /* the first set that may not have delivered all of its bytes yet */
+    size_t first_short;
 };
 
 static size_t n_objects(const struct xd_sim_options *o)

@@ -124,9 +124,9 @@ static bool may_take(const struct xd_rules *r, uint64_t block, uint64_t at,
 }
 
 /* Returns the part of a block that counts for a window.  Usually that is the
- * whole block.  If the window begins within the block, it is only the part in
- * the window, provided that bytes before the window are missing or the block
- * extends beyond the window. */
+ * whole block.  It can be less if the window begins within the block: then only
+ * the part in the window counts, if bytes before the window are missing or the
+ * block extends beyond the window. */
 static struct xd_range part_of(const struct xd_rules *r, uint64_t block,
                                struct xd_range w)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Simulated readers of an arriving file: the end of a pipe; a player, which
- * tells the scheduler what it needs and when; or a client that does not, and
- * may seek.
+ * Simulated readers of a file while it arrives.  There are three kinds:
+ *
+ * - the program at the end of a pipe;
+ * - a player, which tells the scheduler what it needs, and when;
+ * - a client that tells nothing, and may seek.
  *
  *     0        shown      in order to             window
  *     |==========|============|........====.........|
@@ -28,16 +30,17 @@ struct xd_sim_reader {
     xd_usec jumped_at; /* time of the seek; 0: it has not happened yet */
     bool is_waiting;   /* waiting for the first byte after the seek */
 
-    /* A player shows byte `from` at time `since` plus its stalls. */
+    /* A player shows byte `from` at the time `since` plus the length of its
+     * stalls. */
     uint64_t from;
     xd_usec since, stalled;
     bool has_paused;
     unsigned n_stalls;
-    xd_usec moves_since, stall; /* end of its last stall, and its duration */
+    xd_usec moves_since, stall; /* end and duration of the last stall */
 };
 
-/* Lets each reader read what has arrived and report what it needs, if it is
- * due. */
+/* Advances each reader whose next check is due: it reads what has arrived, and
+ * reports which bytes it needs. */
 void xd_sim_readers_look(struct xd_run *r);
 
 #endif

@@ -84,7 +84,7 @@ static void hash(struct xd_run *r)
     if (xd_range_is_empty(
             xd_rangeset_next(&r->repair.wrong[FILE_COPY], r->whole)))
         xd_repair_right(&r->repair.core);
-    else /* with readers, wrong bytes may have been read already */
+    else /* readers may have read the wrong bytes already */
         xd_repair_wrong(&r->repair.core, r->o->sched.window_bytes == 0);
 }
 

@@ -184,7 +184,7 @@ void xd_sim_request_end(struct xd_run *r, struct xd_sim_request *q,
     if (kind != XD_EV_DONE || q->range.end < q->asked_end)
         hang_up(r, q, kind == XD_EV_FAILED || q->retry_at > 0);
     flush(r, q);
-    if (!q->is_live) /* its last bytes revealed a bad depot */
+    if (!q->is_live) /* the last bytes of the request revealed a bad depot */
         return;
     xd_sim_request_leave(r, q);
     xd_line_ended(r->driver.session.line, number_of(r, q));

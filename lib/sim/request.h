@@ -35,14 +35,14 @@ struct xd_sim_request {
     xd_nsec began, first_byte, last_byte;
     /* not open while the request waits for the depot's governor */
     struct xd_governed governed;
-    /* when its depot may be asked again, after a Retry-After or an outage */
+    /* when the depot may be asked again, after a Retry-After or an outage */
     xd_usec retry_at;
 };
 
 /* Result of a depot's last request. */
 struct xd_sim_standing {
     bool fails;
-    /* the scheduler has closed the depot after that request */
+    /* the scheduler closed the depot after this request */
     bool is_given_up;
 };
 

@@ -136,8 +136,9 @@ void xd_rules_bound_objects(struct xd_rules *r)
     r->n_begun_objects = n;
 }
 
-/* Prepares the check of the objects in progress.  Without readers, the only
- * window contains the objects that may be started. */
+/* Prepares the check of which objects are in progress.  If there are no
+ * readers, there is one window, which contains the objects that may be
+ * started. */
 static int init_objects(struct xd_rules *r)
 {
     if (r->o.most_objects == 0 || r->o.window_bytes > 0 || r->size_is_unknown ||
@@ -231,8 +232,8 @@ static bool was_preempted(const struct xd_rules *r,
            xd_rangeset_contains(&r->arrived, f->range);
 }
 
-/* Counts a request that ended without a byte.  A depot that alone has some
- * bytes may be asked any number of times. */
+/* Counts a request that ended without a byte.  A depot that is the only one
+ * with some bytes may be asked any number of times, so its count stays 0. */
 static void count_without_byte(struct xd_rules *r, unsigned depot)
 {
     if (is_needed(r, depot))

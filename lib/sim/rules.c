@@ -434,8 +434,9 @@ static bool is_wrongly_idle(const struct xd_rules *r, unsigned depot,
     return nothing_runs(r) && could_begin(r, depot);
 }
 
-/* Returns whether the next byte waits for a depot although one could be opened
- * now, and no ping is running to choose one. */
+/* Returns whether the next byte waits although a depot could be opened for it
+ * now.  Waiting is allowed while a ping is running that helps to choose a
+ * depot. */
 static bool head_waits_needlessly(const struct xd_rules *r, xd_usec now)
 {
     uint64_t head = UINT64_MAX;

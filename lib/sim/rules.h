@@ -59,15 +59,16 @@ struct xd_ruled_depot {
     unsigned lanes;
     bool is_pinged, is_open, no_ranges, is_last_resort;
     bool has_delivered;
-    bool shares;             /* its requests can share one connection */
+    bool shares;             /* requests to the depot can share one
+                                connection */
     unsigned n_without_byte; /* requests in a row without a byte */
 
     /* Copied from the scheduler by xd_rules_look(). */
     bool is_dropped;
     /* depots of a higher tier may be asked although this one is not dropped */
     bool is_aside;
-    bool is_tested; /* it is being tested, with one request at a time */
-    bool spreads;   /* its last request had a connection of its own */
+    bool is_tested; /* the depot is being tested, with one request at a time */
+    bool spreads;   /* the last request had a connection of its own */
     bool ceiling_spreads;
     unsigned ceiling, governed; /* requests at a time; 0: unlimited */
     xd_usec back_off_until;
@@ -105,7 +106,7 @@ struct xd_rules {
     size_t n_cuts;
     struct xd_ruled_depot *depots;
     unsigned n_depots;
-    unsigned n_pings; /* number of pings that are running */
+    unsigned n_pings; /* number of pings in flight */
     struct xd_ruled_fetch *fetches;
     unsigned n_fetches; /* size of `fetches` */
 

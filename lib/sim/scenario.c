@@ -331,8 +331,8 @@ static int set_joins(struct parser *p, size_t i, const char *value)
     return insert_change(p, &up);
 }
 
-/* Sets a tier or a number of owners.  The limit on a tier leaves room for one
- * more tier, because a depot uses two tiers if there are owners. */
+/* Sets a tier or a number of owners, at most `most`.  For a tier, `most` leaves
+ * room for one more, because a depot with owners uses two tiers. */
 static int set_count(struct parser *p, unsigned *out, const char *value,
                      unsigned most)
 {

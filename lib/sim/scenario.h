@@ -9,11 +9,14 @@
  *     at 5s NAME|client rate=1mbit
  *     at 6s NAME down
  *
- * '#' starts a comment; lines that start with any other word are ignored.  A
- * link is shared by the depots with `via`, after their own line.  Rates count
- * whole IP packets; 0 is unlimited.  Sizes may have k and m.  `down` and `up`
- * interrupt and restore a path.  A depot with `refuses` answers every
- * connection with a reset; one with `lies` sends wrong bytes.
+ * '#' starts a comment.  Lines that start with any other word are ignored.
+ *
+ * - Packets of a depot cross its own line, then the link that `via` names,
+ *   which several depots share, and then the client's line.
+ * - Rates count whole IP packets; 0 is unlimited.  Sizes may have k and m.
+ * - `down` and `up` interrupt and restore a path.
+ * - A depot with `refuses` answers every connection with a reset.
+ * - A depot with `lies` sends wrong bytes.
  *
  *     depot NAME ADDRESS joins=2s
  *
@@ -23,32 +26,36 @@
  *     depot NAME ADDRESS tier=2
  *     depot NAME ADDRESS owners=2
  *
- * A depot has the file in a tier (sched/sched.h), 0 by default.  With `owners`,
- * each object of the file is in that tier only on that many of these depots,
- * chosen by a hash, and in the next tier on the others.  The file must have
- * several objects.
+ * A depot has the file in a tier (sched/sched.h), 0 by default.  `owners` is
+ * for files of several objects.  A hash chooses that many owners for each
+ * object from the depots with `owners`.  The owners have the object in their
+ * tier, and the other depots with `owners` have it in the next tier.
  *
  *     depot NAME ADDRESS cap=1m burst=64k per=connection|request window=64k
  *     depot NAME ADDRESS most=2 answer=503|429|reset|close ban=10s
  *
- * `cap` is a token bucket of `burst` bytes for each connection or request,
- * filled at that many bytes per second; cap=0 removes it.  `window` limits the
- * bytes in flight on a connection.  With `most` a depot serves that many
- * connections at a time: 503 and 429 answer requests on a further one, `reset`
- * ends it right after its handshake, `close` at the first request.
- * With `ban` such a connection closes all connections of the client, and new
- * ones are reset for that time.
+ * - `cap` is a token bucket for each connection or request.  It holds `burst`
+ *   bytes, and is filled at that many bytes per second.  cap=0 removes it.
+ * - `window` limits the bytes in flight on a connection.
+ * - `most` is the number of connections that a depot serves at a time.
+ * - `answer` says what happens to a further connection: its requests are
+ *   answered with 503 or 429, it is reset right after its handshake, or it is
+ *   closed at its first request.
+ * - With `ban`, a further connection also closes all connections of the client,
+ *   and new ones are reset for that time.
  *
  *     depot NAME ADDRESS draws=512k:4,1m:3,8m:3 life=2 hangs=20%
  *     depot NAME ADDRESS think=200ms-800ms asks=4 spare=2 retry=1s
  *
- * With `draws` each new connection gets one of these caps at random, weighted
- * by the numbers after the colons.  `life` is the number of responses after
- * which a connection is closed; `hangs` is the share of connections that never
- * get a response.  `think` is the time before each response, as a minimum and
- * maximum.  With `asks` a depot answers that many requests per second, plus
- * `spare` after a pause, and others with 429.  `retry` is the Retry-After of a
- * 429 or 503.
+ * - With `draws` each new connection gets one of these caps at random.  The
+ *   numbers after the colons are the weights.
+ * - `life` is the number of responses after which a connection is closed.
+ * - `hangs` is the share of connections that never get a response.
+ * - `think` is the minimum and maximum time before each response.
+ * - `asks` is the number of requests that a depot answers per second, and
+ *   `spare` is how many more it answers after a pause.  It answers all others
+ *   with 429.
+ * - `retry` is the Retry-After of a 429 or 503.
  */
 #ifndef XD_SIM_SCENARIO_H
 #define XD_SIM_SCENARIO_H
@@ -67,7 +74,8 @@ typedef int64_t xd_nsec; /* nanoseconds since the start of the simulation */
 
 /* What happens to a connection beyond the limit. */
 enum xd_refusal {
-    XD_REFUSAL_STATUS, /* its requests are answered with 429 or 503 */
+    XD_REFUSAL_STATUS, /* requests on the connection are answered with 429 or
+                          503 */
     XD_REFUSAL_RESET,  /* the connection is reset right after its handshake */
     XD_REFUSAL_CLOSE   /* the connection is closed at the first request */
 };

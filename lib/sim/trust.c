@@ -203,15 +203,16 @@ static void carry_out(struct xd_run *r, const struct xd_blame_action *a)
     case XD_BLAME_NO_MEMORY:
         xd_run_out_of_memory(r);
         break;
-    /* nothing to keep: the origin of each byte shows whether it is right */
+    /* there is no copy to keep: the origin of a byte shows whether it is
+     * right */
     case XD_BLAME_COPY:
     case XD_BLAME_NOTHING:
         break;
     }
 }
 
-/* Simulates trying combinations of copies.  This reveals the depots that lie;
- * the bytes of the others are kept. */
+/* Simulates the search for the right combination of copies.  It reveals the
+ * depots that lie; the bytes of the others are kept. */
 static void combine(struct xd_run *r, const struct xd_suspicion *s)
 {
     const struct xd_range range = s->range;

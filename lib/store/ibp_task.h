@@ -54,7 +54,7 @@ struct xd_ibp_task {
     int reliability;    /* XD_IBP_HARD or XD_IBP_SOFT */
     uint64_t written;   /* PUT: bytes that the depot has stored */
     uint64_t allocated; /* size of the allocation in bytes */
-    bool has_changed;   /* its lifetime was changed */
+    bool has_changed;   /* the lifetime of the object was changed */
     /* which reference count to decrement: of readers or of writers */
     int of;
     unsigned n_decrements, n_stores;

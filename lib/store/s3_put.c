@@ -373,7 +373,8 @@ void xd_s3_put_found(struct xd_s3_task *t, uint64_t size, const char *etag)
 
 void xd_s3_put_missing(struct xd_s3_task *t)
 {
-    /* without retry_after: the look has waited for the host already */
+    /* no retry_after, because the task has already waited for the host before
+     * it looked */
     const struct xd_s3_failure again = {.kind = t->doubt.kind};
 
     if (xd_looks_again(&t->looks, t->now))

@@ -98,7 +98,8 @@ struct xd_task_order {
     const char *name;      /* PUT: a relative path without "." and ".." */
     uint64_t size;         /* PUT */
     struct xd_range range; /* READ */
-    const struct xd_object *object; /* all but PUT; must outlive the task */
+    const struct xd_object *object; /* the object, except for PUT; must outlive
+                                       the task */
     /* how long the store may process an upload before it answers or shows
      * the object */
     xd_usec patience;

@@ -51,7 +51,7 @@ struct run {
     xd_usec answered_at; /* when the first answer arrived, or XD_NEVER */
     xd_usec grace; /* how long other requests may take after the first answer */
     bool is_enough; /* there are enough answers; all other requests are late */
-    /* until this is true, requests that end belong to an earlier run */
+    /* while this is false, requests that end belong to an earlier run */
     bool has_begun;
     xd_usec report_at; /* time of the next waits() */
 };
@@ -191,9 +191,10 @@ static bool is_due_whole(const struct run *run, size_t i,
            (outcome->verdict == XD_VERDICT_AGAIN && item->failures > 1);
 }
 
-/* Schedules another attempt after the pause of its host.  Returns false if no
- * attempts are left, if the server has already had all of its time, or if
- * another request was answered and this run does not wait for slow depots. */
+/* Schedules another attempt, after the pause that the governor of the host
+ * demands.  Returns false if there is no other attempt: all were used, the
+ * server has had all the time for its first byte, or another request was
+ * answered and this run does not wait for slow depots. */
 static bool try_again(const struct xd_batch *b, size_t i,
                       const struct xd_outcome *outcome)
 {
@@ -571,7 +572,7 @@ static void *batch_main(void *arg)
     struct run *run = b->run;
 
     if (!atomic_load(&b->is_canceled))
-        /* ends requests that an earlier run has left */
+        /* first ends the requests that an earlier run has left open */
         xd_runner_settle(b->runner);
     run->has_begun = true;
     while (run->n_ended < run->n) {

@@ -19,8 +19,8 @@ struct xd_transport_kind {
     const char *name;
     unsigned schemes; /* set of XD_SCHEME_BIT() values */
     bool can_sample;  /* a sample can be read while another request runs */
-    bool can_probe;   /* its depots can report the lifetime of an object */
-    /* it reads local files, which needs allow_file */
+    bool can_probe;   /* depots can report the lifetime of an object */
+    /* the transport reads local files, which needs allow_file */
     bool reads_machine;
     int (*create)(struct xd_transport **out,
                   const struct xd_transport_config *config,

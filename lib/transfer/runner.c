@@ -64,7 +64,8 @@ static void report_hold(const struct xd_runner *d, unsigned slot, bool is_held)
         d->handler->hold(d->handler->user, slot, is_held);
 }
 
-/* Pauses the request; the transport will offer the same bytes again. */
+/* Pauses the request.  The transport offers the same bytes again when the
+ * request is resumed. */
 static int hold(struct xd_runner *d, unsigned slot, size_t len, xd_usec until)
 {
     struct xd_runner_slot *s = &d->slots[slot];
@@ -99,8 +100,8 @@ static xd_usec pay(struct xd_runner *d, struct xd_runner_slot *s, xd_usec now,
     }
     if (rest > 0)
         wait = xd_budget_pay(d->config.budget, now, rest);
-    /* bytes that have already waited need not wait again because more were
-     * added */
+    /* Bytes that were held back before have waited long enough, even if new
+     * bytes were added to them. */
     if (wait > 0 && s->prepaid == 0) {
         s->prepaid = len;
         return now + wait;
@@ -505,8 +506,10 @@ static void ask_for_rest(struct xd_runner *d, unsigned slot)
         xd_runner_end_unasked(d, slot, XD_VERDICT_AGAIN, &error);
 }
 
-/* Does what a slot needs before data is transferred.  Returns the time at which
- * to look at it again; 0: something has happened, so poll() must not wait. */
+/* Does what is due for a slot before poll() transfers data: requests the rest
+ * of a response, asks the governor again, or resumes a paused request.  Returns
+ * the time at which to call it again; 0: something has happened, so poll() must
+ * not wait. */
 static xd_usec prepare(struct xd_runner *d, unsigned slot, xd_usec now)
 {
     struct xd_runner_slot *s = &d->slots[slot];

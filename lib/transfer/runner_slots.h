@@ -24,14 +24,13 @@ struct xd_runner_slot {
     xd_usec reply_retry_after; /* pause that a store asks for, or 0 */
     bool is_busy;
     bool waits;       /* the request waits until the governor lets it start */
-    bool is_given_up; /* its URL has failed too often */
+    bool is_given_up; /* the URL has failed too often */
     xd_usec look_at;  /* when to ask the governor again */
     bool is_cut;      /* the next poll() requests the rest */
     bool is_stopped;  /* stop() was called while is_cut or waits was set */
     bool is_whole;    /* the response is the whole object instead of a range */
     bool is_shortened;
-    bool has_less; /* the response covers only the beginning of
-                                `request` */
+    bool has_less; /* the response covers only the beginning of `request` */
     bool is_held;  /* paused by the runner */
     /* size of the bytes for which the handler has no room yet */
     size_t held_bytes;

@@ -26,7 +26,7 @@ struct call {
     char *etag, *location, *words; /* strings of `reply`; owned */
     struct xd_text body;
     bool has_enough;         /* stopped because the server sent more than was
-                       requested */
+                                requested */
     struct xd_error failure; /* error of read(), or code XD_OK */
 };
 
@@ -49,8 +49,8 @@ struct xd_tasks {
 
     /* seconds by which the local clock is behind the store's */
     int64_t clock_off_s;
-    struct running *running; /* one for each task */
-    struct call *calls;      /* one for each slot of the runner */
+    struct running *running; /* one element for each task */
+    struct call *calls;      /* one element for each slot of the runner */
 };
 
 /* ---- one call ---- */

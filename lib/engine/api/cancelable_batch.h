@@ -14,9 +14,9 @@
 #include "os/cancel.h"
 #include "transfer/batch.h"
 
-/* Of thousands of URLs, most may be silent.  URLs that were not requested
- * within this time after the first response are skipped, because enough have
- * answered. */
+/* How long URLs wait for their turn after the first response.  Of thousands of
+ * URLs, most may be silent.  When this time is over, enough have answered, and
+ * the URLs that were not requested yet are skipped. */
 #define XD_LONGEST_TURN (5 * XD_SECOND)
 
 struct xd_cancelable_batch {

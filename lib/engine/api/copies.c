@@ -64,7 +64,7 @@ struct copies {
     struct xd_copy *votes;
     bool *keeps;
     bool is_one_name;
-    bool are_offered; /* the other URLs were named by the server of the first */
+    bool are_offered; /* the server of the first URL has named the other URLs */
 };
 
 /* ---- requests ---- */
@@ -155,7 +155,7 @@ static const struct xd_begun_sample *find_begun(const struct copies *c,
 
     while (begun && *k < begun->n &&
            xd_url_compare(begun->list[*k].url, &c->urls[i]) != 0)
-        ++*k; /* that URL is not in the list of copies */
+        ++*k; /* the inspected URL is not in the list of copies */
     return begun && *k < begun->n ? &begun->list[(*k)++] : NULL;
 }
 

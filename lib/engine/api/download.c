@@ -19,7 +19,7 @@
 #include "engine/via.h"
 #include "os/file.h"
 
-/* Converts the public handle of a download: it is an engine that writes to a
+/* Converts the public handle of a download, which is an engine that writes to a
  * file or a descriptor. */
 static struct xd_engine *engine_of(struct xd_download *d)
 {

@@ -16,7 +16,7 @@
 
 struct followed {
     struct xd_named_manifest named[MOST_FOLLOWED];
-    struct xd_more_copies more[MOST_FOLLOWED]; /* with the same indexes */
+    struct xd_more_copies more[MOST_FOLLOWED]; /* more[i] belongs to named[i] */
     size_t n;
     bool must; /* wait longer, because some file has no other copies */
 };

@@ -27,21 +27,23 @@
  * takes quadratic time. */
 #define MOST_VOTERS 64
 
-/* Number of bytes from which the type of a file is decided. */
+/* After this many bytes, an object that does not look like a manifest is taken
+ * for a file. */
 #define DECIDES ((size_t)64 << 10)
 
 struct item {
     char *typed; /* owned: the text of `url` */
     struct xd_url url;
-    enum xd_reach reach; /* network scope allowed for it */
-    enum xd_reach names; /* network scope allowed for URLs that it names */
+    enum xd_reach reach; /* network scope allowed for the URL */
+    enum xd_reach names; /* network scope allowed for URLs that the response
+                            names */
     /* URL after redirects, to which relative URLs refer */
     struct xd_url *final_url;
     struct xd_text text; /* received bytes, as long as they may be a manifest */
     struct xd_offer offer; /* what the response headers announce */
     char *file_name;       /* file name from the server, or NULL */
     bool is_manifest;
-    bool may_be_page; /* it may be a web page instead of the file:
+    bool may_be_page; /* the response may be a web page instead of the file:
                          base/page.h */
     bool may_go_on;   /* a download may take over the response */
     bool is_encoded;  /* the response has a content encoding */
@@ -354,7 +356,8 @@ static int ask(struct xd_inspection *in, const struct xd_cancelable_batch *a,
             .object_size = XD_SIZE_UNKNOWN,
             .wants_size = true,
             .wants_offer = in->takes_offers,
-            /* only the first bytes of a file are examined */
+            /* an encoding does no harm, because only the first bytes of a file
+             * are examined */
             .takes_encoded = in->what == FIND_OUT};
     }
     rc = xd_batch_run(a->batch, requests, n, &times, &handler, err);
@@ -447,8 +450,8 @@ static bool may_describe(const struct item *item, const struct xd_url *url)
 }
 
 /*
- * Fetches the manifest that the server announces for its file.  It is useful,
- * but no download waits for it, so it may take no longer than a slow copy.
+ * Fetches the manifest that the server announces for its file.  No download
+ * waits for this manifest, so the fetch may take no longer than a slow copy.
  * Errors: NOMEM.
  */
 static int take_described(struct xd_inspection *in, const struct xd_options *o,
@@ -686,8 +689,8 @@ static int note_failures(struct xd_manifest *m, const struct xd_inspection *in,
     return 0;
 }
 
-/* Lists all URLs except web pages.  Those that have not answered may still do
- * so later. */
+/* Lists all URLs except web pages.  URLs that have not answered are listed,
+ * because they may still answer later. */
 static int make_list(struct xd_manifest **out, const struct xd_inspection *in,
                      struct xd_error *err)
 {

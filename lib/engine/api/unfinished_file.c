@@ -323,8 +323,8 @@ static int find_proof(const struct xd_check *c, bool *out, struct xd_error *err)
     return rc;
 }
 
-/* Checks only whether this is the right file, as far as depots can be asked.  A
- * hash will prove the repaired file. */
+/* Checks only whether this is the right file, because a hash will prove the
+ * repaired one.  If no depot can be asked, assumes that it is. */
 static int check_identity(struct xd_check *c, const struct xd_options *o,
                           struct xd_error *err)
 {

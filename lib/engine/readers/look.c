@@ -54,8 +54,9 @@ static bool is_at_end_locked(struct xd_reader *r)
                xd_range_length(e->wanted);
 }
 
-/* Returns the end of the bytes that the reader may get now, without waiting
- * until another depot confirms them. */
+/* Returns the end of the bytes that the reader may have at once.  If the next
+ * bytes are from a depot that no other depot has confirmed yet, sets r->end_by
+ * to the time at which the reader gets them anyway. */
 static uint64_t undelayed_to_locked(struct xd_reader *r, struct xd_range range)
 {
     struct xd_engine *e = r->engine;
@@ -94,8 +95,8 @@ int xd_look_locked(struct xd_reader *r, size_t len, struct xd_range *out)
         int rc = xd_look_trouble_locked(r);
 
         out->end = out->begin;
-        /* the end is not valid if the whole file is wrong, but it is valid if
-         * only other pieces are wrong */
+        /* If the whole file is wrong, the reader must not see its end.  A wrong
+         * piece elsewhere in the file does not matter to this reader. */
         if (is_at_end_locked(r) &&
             (rc != XD_E_CORRUPT || e->readers.gaps.n > 0)) {
             r->error = (struct xd_error){0};

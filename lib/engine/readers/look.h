@@ -18,7 +18,8 @@ struct xd_reader;
 
 bool xd_look_has_size_locked(const struct xd_engine *e);
 
-/* Returns an error that ends a wait, as a negative code, or 0. */
+/* Returns a negative code if the reader must not wait any longer because of an
+ * error, otherwise 0. */
 int xd_look_trouble_locked(struct xd_reader *r);
 
 /* Fails if bytes that the reader got turned out to be wrong and it has not

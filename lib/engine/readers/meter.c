@@ -64,8 +64,8 @@ static void advance_ideal(const struct xd_meter *m, struct xd_ideal *p,
         p->stalled_s += s;
 }
 
-/* Moves the ideal players to `byte`.  As for the real player, their wait after
- * a start or a jump is not a stall. */
+/* Moves the ideal players to `byte`.  They wait for its data, but a wait after
+ * a start or a jump is not a stall, as for the real player. */
 static void place(struct xd_meter *m, uint64_t byte)
 {
     m->ideal_plays = false;

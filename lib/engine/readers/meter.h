@@ -41,8 +41,8 @@ enum xd_meter_phase {
 /* An ideal player, which resumes as soon as the data has arrived. */
 struct xd_ideal {
     double byte;      /* position of playback */
-    double here;      /* end of the bytes that it could play so far */
-    uint64_t block;   /* it plays a block of this length only when all of it has
+    double here;      /* end of the bytes that have arrived without a gap */
+    uint64_t block;   /* the player waits until a whole block of this length has
                          arrived; 0: it plays single bytes */
     double stalled_s; /* total time of stalls */
 };
@@ -54,7 +54,7 @@ struct xd_wait {
 struct xd_waits {
     struct xd_wait *list;
     size_t n, capacity;
-    size_t count; /* includes waits that did not fit the list */
+    size_t count; /* all waits, even those for which `list` had no memory */
     double sum_s, longest_s;
 };
 
@@ -85,8 +85,8 @@ void xd_meter_fini(struct xd_meter *m);
 /* Records that the user has requested playback.  Only the first call counts. */
 void xd_meter_wish(struct xd_meter *m, xd_usec now);
 
-/* Sets the block length of the second ideal player.  Call it before all
- * others. */
+/* Sets the block length of the second ideal player.  Call it before any other
+ * function. */
 void xd_meter_blocks(struct xd_meter *m, uint64_t block_bytes);
 
 /* Handles a report of the player: its position, its rate (<= 0: unchanged) and
@@ -94,13 +94,14 @@ void xd_meter_blocks(struct xd_meter *m, uint64_t block_bytes);
 void xd_meter_play(struct xd_meter *m, xd_usec now, uint64_t byte, double rate,
                    enum xd_play_state state);
 
-/* pass() advances the time to `now`, and sets *out to the position of the ideal
- * players.  Then call here() with the end of the readable bytes that begin
- * there. */
+/* Advance the ideal players.  pass() moves them to the time `now`, and sets
+ * *out to the position of the one that plays single bytes.  Then call here()
+ * with the end of the bytes that can be read from that position on without a
+ * gap, and with the end of the file. */
 void xd_meter_pass(struct xd_meter *m, xd_usec now, uint64_t *out);
 void xd_meter_here(struct xd_meter *m, uint64_t run_end, uint64_t file_end);
 
-/* Returns the statistics as of the last call. */
+/* Returns the statistics as of the last call of another function. */
 void xd_meter_get(const struct xd_meter *m, struct xd_playback *out);
 
 #endif

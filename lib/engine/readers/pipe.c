@@ -12,12 +12,13 @@
 #define BUFFER_BYTES ((size_t)256 << 10)
 
 /* Number of bytes held back until the hash and the signature of the whole file
- * have been checked.  A program that reads the pipe sees only the end of the
- * stream, not our exit status. */
+ * have been checked.  If the check fails, they are never written, so the
+ * program that reads the pipe gets a truncated file.  It cannot see our exit
+ * status. */
 #define HELD_BACK ((size_t)16 << 10)
 
-/* Writes the next `n` bytes, which are in the buffer after the bytes held
- * back. */
+/* Writes bytes of the buffer, which has `n` new bytes after those that were
+ * held back.  Holds back the last bytes again if the whole file has a hash. */
 static int pass_on(struct xd_engine *e, size_t n, struct xd_error *err)
 {
     struct xd_pipe *p = &e->pipe;
@@ -54,7 +55,7 @@ static int finish(struct xd_engine *e, struct xd_error *err)
     return rc < 0 ? rc : xd_output_write(&p->output, p->buffer, p->held, err);
 }
 
-/* Reads into the buffer after the bytes held back. */
+/* Reads the next bytes to the buffer, after the bytes held back. */
 static int64_t read_next(struct xd_engine *e)
 {
     struct xd_pipe *p = &e->pipe;

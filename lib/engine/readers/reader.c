@@ -48,7 +48,7 @@ static int fail_again_locked(struct xd_reader *r, const char *what)
     xd_notifier_clear(&r->notifier);
     if (xd_readers_until_locked(e, e->decisions.until) < e->decisions.until) {
         e->decisions.until = xd_readers_until_locked(e, e->decisions.until);
-        /* threads may be waiting for a later time than this */
+        /* wake the threads that would sleep beyond the new time */
         xd_engine_wake_all_locked(e);
     }
     return xd_fail(&r->error, XD_E_AGAIN, "%s is not here yet", what);

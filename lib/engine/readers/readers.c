@@ -36,8 +36,8 @@ uint64_t xd_readers_window_locked(struct xd_engine *e)
         output->has_readers && e->session.phase != XD_PHASE_REFETCH;
     if (!e->readers.by_demand)
         return 0;
-    /* if readers share a store, blocks must be so small that each reader can
-     * get some */
+    /* Readers of a store in memory share the lookahead.  Smaller blocks let
+     * each of them have some. */
     return xd_window_least(e) / 4 * (share ? 1 : 3);
 }
 
@@ -93,7 +93,8 @@ static bool can_report_locked(const struct xd_engine *e)
            xd_session_is_running(&e->session);
 }
 
-/* Reports the windows that changed because of another reader. */
+/* Reports the windows whose length has changed, because readers share the
+ * lookahead. */
 static void report_changed_locked(struct xd_engine *e)
 {
     for (size_t i = 0; i < e->readers.n; i++) {
@@ -330,9 +331,10 @@ bool xd_readers_end_locked(struct xd_engine *e)
     return true;
 }
 
-/* Returns how far a window lets a request continue from `byte`.  With `leads`,
- * bytes before the window are allowed, too: the disk has room for them, and a
- * restarted request receives them again. */
+/* Returns how far a request that continues at `byte` may go because of this
+ * window; `byte` if it may not go on.  With `leads`, bytes before the window
+ * are allowed, too: a request that starts at the beginning of the object has to
+ * pass through them, and the disk has room. */
 static uint64_t window_end_for(const struct xd_demand *d, uint64_t byte,
                                bool leads)
 {
@@ -362,8 +364,8 @@ bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end)
     return end <= to;
 }
 
-/* Returns true if the reader polls for the end.  A reader that waits in a call
- * uses its own timeout. */
+/* Returns true if the notifier of the reader must be raised when end_by has
+ * passed.  This is not needed if it is raised already. */
 static bool polls_for_end(const struct xd_reader *r)
 {
     return r->end_by > 0 && !r->notifier.is_raised;

@@ -60,7 +60,7 @@ struct xd_demand {
 struct xd_reader {
     /* constant after new() */
     struct xd_engine *engine;
-    unsigned number; /* number for the scheduler */
+    unsigned number; /* number of this reader in reports to the scheduler */
 
     /* guarded by lock; positions count from the first byte wanted */
     uint64_t position;
@@ -70,27 +70,30 @@ struct xd_reader {
      * and the next `ahead` bytes (shares.h). */
     uint64_t front;
     uint64_t ahead;
-    xd_usec read_at;      /* when it last requested bytes */
+    xd_usec read_at;      /* when the reader last asked for bytes */
     uint64_t reported_at; /* position at the last report to the scheduler */
-    bool is_probing;      /* it reads outside of its window, which does not
-                             move */
+    bool is_probing;      /* the reader reads outside of its window, and the
+                             window does not follow */
     bool has_former;      /* `former` is valid */
     struct xd_range former;
-    bool has_begun; /* it has requested bytes; before that it has no window */
+    bool has_begun; /* the reader has asked for bytes; until then it has no
+                       window */
     bool is_waiting, is_interrupted;
     enum {
         READER_AWAITS_NOTHING,
         READER_AWAITS_BYTES,
         READER_AWAITS_SIZE
-    } awaits; /* what it waits for after AGAIN */
+    } awaits; /* what the reader waits for after a call failed with AGAIN */
     struct xd_notifier notifier;
-    struct xd_range copied;    /* being copied from the store */
-    struct xd_runs unverified; /* bytes that it got and that no piece hash
-                                  covers */
-    struct xd_error revoked;   /* why bytes that it got are wrong; cleared by a
-                                  seek */
-    /* time at which it gets bytes, or the end of the file, even if they are not
-     * confirmed; 0: it is not waiting for a confirmation */
+    struct xd_range copied;    /* bytes being copied from the store to the
+                                  caller */
+    struct xd_runs unverified; /* bytes that were given to the reader and that
+                                  no piece hash covers */
+    struct xd_error revoked;   /* set if bytes given to the reader turned out to
+                                  be wrong; cleared by a seek */
+    /* When the reader gets bytes, or the end of the file, although no other
+     * depot has confirmed them.  0: the reader is not waiting for a
+     * confirmation. */
     xd_usec end_by;
     struct xd_demand demand;
     struct xd_error error;
@@ -103,9 +106,10 @@ struct xd_reader {
 
 struct xd_readers {
     /* guarded by lock */
-    struct xd_cond readable; /* readers wait for bytes, a size or an end */
+    struct xd_cond readable; /* readers wait here for bytes, the size or the
+                                end */
     struct xd_reader **list;
-    struct xd_share *shares; /* one for each reader, if the store is in
+    struct xd_share *shares; /* one share for each reader, if the store is in
                                 memory */
     size_t n, capacity;
     unsigned next_number;
@@ -114,7 +118,7 @@ struct xd_readers {
     uint64_t handed_out;   /* bytes before this one cannot be fetched again: the
                               pipe has read them, or the file has an unknown
                               size */
-    bool by_demand;        /* the scheduler fetches what windows need */
+    bool by_demand;        /* the scheduler follows the windows */
     struct xd_bounded_sink *store; /* NULL if all bytes are kept in a file */
     struct xd_demand rest, head, tail;
     bool are_hinted;         /* head and tail were reported to the scheduler */
@@ -127,8 +131,8 @@ struct xd_readers {
 int xd_readers_init(struct xd_readers *r);
 void xd_readers_fini(struct xd_readers *r);
 
-/* Returns the window length for the scheduler in bytes; 0 if it should not
- * follow windows. */
+/* Returns the window length in bytes that the scheduler should assume; 0 if the
+ * scheduler should ignore windows. */
 uint64_t xd_readers_window_locked(struct xd_engine *e);
 
 /* Reports all windows to a new scheduler. */
@@ -156,8 +160,8 @@ void xd_readers_measure_locked(struct xd_reader *r);
 /* Wakes waiting readers and updates all meters. */
 void xd_readers_wake_locked(struct xd_engine *e);
 
-/* end_waits() signals polling readers whose end_by has passed.  until() returns
- * the next such time, or `until` if that is earlier. */
+/* end_waits() raises the notifiers of readers whose end_by has passed.  until()
+ * returns the next end_by of a reader, or `until` if that is earlier. */
 void xd_readers_end_waits_locked(struct xd_engine *e);
 xd_usec xd_readers_until_locked(const struct xd_engine *e, xd_usec until);
 
@@ -170,9 +174,9 @@ void xd_readers_gap_locked(struct xd_engine *e, struct xd_range range,
 /* Fails the download and returns true if all bytes except gaps have arrived. */
 bool xd_readers_end_locked(struct xd_engine *e);
 
-/* Returns true if a request may receive bytes up to `end` now, because windows
- * cover them.  This is needed for requests that cannot be repeated for a part
- * only.  Call it without the lock. */
+/* Returns true if windows cover all bytes from `begin` to `end`, so that a
+ * request may receive them now.  It is asked for requests that would have to
+ * start again if they were stopped.  Call it without the lock. */
 bool xd_readers_allow(struct xd_engine *e, uint64_t begin, uint64_t end);
 
 #endif

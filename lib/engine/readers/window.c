@@ -94,7 +94,7 @@ struct xd_range xd_window_pieces(const struct xd_engine *e, struct xd_range r)
     return r;
 }
 
-/* Returns the bytes that the reader needs after `from`, if its share is the
+/* Returns the bytes that the reader needs from `from` on, if it may have
  * `length` bytes after `front`. */
 static struct xd_range ahead_of(const struct xd_engine *e, uint64_t from,
                                 uint64_t front, uint64_t length)
@@ -132,8 +132,7 @@ struct xd_demand xd_window_demand(const struct xd_reader *r)
 
     if (!r->has_begun)
         return (struct xd_demand){.due = XD_NEVER};
-    if (rate == 0) /* it may read for another reader, which has reported a
-                      rate */
+    if (rate == 0) /* another reader may have reported the player's rate */
         rate = r->engine->readers.media_rate;
     if (rate == 0)
         rate = r->engine->dest.output->reader_rate;

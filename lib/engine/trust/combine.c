@@ -60,9 +60,10 @@ struct column {
 };
 
 struct copy {
-    struct xd_request request; /* without a URL if the copy is in the sink */
-    uint64_t at;               /* its offset in the scratch sink */
-    uint64_t length, received; /* if these differ, it could not be fetched */
+    struct xd_request request; /* how to get the copy; has no URL if the copy is
+                                  in the sink */
+    uint64_t at;               /* offset of the copy in the scratch sink */
+    uint64_t length, received; /* the copy is complete if these are equal */
 };
 
 struct xd_combine {
@@ -96,7 +97,8 @@ struct xd_combine {
     size_t *found;         /* the right combination, or NULL */
     struct xd_hasher *hasher;
     struct xd_error error; /* reason for ending the search early */
-    bool is_bound;         /* some combinations may remain untried */
+    bool is_bound;         /* the search was limited, so some combinations may
+                              remain untried */
 };
 
 /* ---- parts ---- */

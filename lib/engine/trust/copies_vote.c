@@ -29,8 +29,9 @@ static size_t find_file(const struct xd_copy *list, size_t n, size_t i)
     return i;
 }
 
-/* Finds the file of each copy.  Begins with copies of known size, because a
- * copy of unknown size does not show how long its file is. */
+/* Sorts the copies into files.  Copies of unknown size come last: such a copy
+ * can match files of several sizes, so no other copy should be compared with
+ * it. */
 static void find_files(struct xd_copy *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -68,8 +69,8 @@ static size_t count_votes(const struct xd_copy *list, size_t n, size_t file)
     return votes;
 }
 
-/* Returns the file with the most votes, except for `but`.  Among equals,
- * returns the file of the first URL. */
+/* Returns the file with the most votes, apart from `but`.  If several files
+ * have equally many votes, returns the one whose URL comes first. */
 static size_t find_most(const struct xd_copy *list, size_t n, size_t but)
 {
     size_t best = XD_NO_COPY, most = 0;

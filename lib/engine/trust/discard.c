@@ -73,6 +73,7 @@ void xd_discard_held_locked(struct xd_engine *e)
     while (run = xd_runs_next_of(&e->ledger.origins, XD_HELD, rest),
            !xd_range_is_empty(run) && !xd_engine_is_over_locked(e)) {
         xd_discard_locked(e, run, XD_DISCARD_BAD_FILE);
-        rest.begin = run.end; /* the run may still be there: being read */
+        rest.begin = run.end; /* the run is still in the ledger if the keeper is
+                                 reading it */
     }
 }

@@ -59,8 +59,9 @@ static void add_source(struct xd_text *note, const struct xd_depot_source *s)
     xd_free(url);
 }
 
-/* Returns the depot's source of `range` if it stated its version and has the
- * file, even if other depots delivered all bytes.  Otherwise returns NULL. */
+/* Returns the depot's source of `range` if it has stated a validator and
+ * still has the file, otherwise NULL.  The depot need not have delivered any
+ * bytes. */
 static const struct xd_depot_source *version_of_locked(struct xd_depot *depot,
                                                        struct xd_range range)
 {

@@ -73,8 +73,8 @@ bool xd_growing_has_none_locked(const struct xd_engine *e,
            xd_range_is_empty(last_stored_locked(e, lane->source));
 }
 
-/* Returns true if the last comparison got no response, and the request started
- * before that became known. */
+/* Returns true if the last comparison of the source got no response and this
+ * request was already running then. */
 static bool was_left_open(const struct xd_lane *lane)
 {
     const struct xd_depot_source *s = lane->source;

@@ -39,7 +39,8 @@ unsigned xd_junctions_lead_locked(const struct xd_engine *e,
 
     if (s->is_of_node || s->is_parity || xd_source_framing(s) ||
         !xd_scheme_is_http(
-            xd_source_url(s)->scheme) || /* others do not state the range */
+            xd_source_url(s)->scheme) || /* others do not state the range
+                                            of a response */
         range.begin < least + XD_LEAD_BYTES ||
         xd_range_length(range) < LEAST_RANGE || !are_worthwhile(e, range))
         return 0;

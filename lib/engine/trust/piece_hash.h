@@ -23,21 +23,21 @@
 #include "engine/trust/pieces.h"
 #include "io/hash.h"
 
-/* Maximum number of bytes per call of add(), so that at most one piece ends in
- * them.  A shorter piece is hashed only if it is at the end of the bytes
- * added. */
+/* Maximum number of bytes for one call of add(), so that at most one piece of
+ * this length ends in them.  Of shorter pieces, only the one at the end of the
+ * bytes is hashed. */
 #define XD_PIECE_HASH_MOST ((size_t)256 * 1024)
 
 /* Initialise with zeros. */
 struct xd_piece_hash {
-    /* NULL if it was not needed yet, or could not be allocated */
+    /* NULL until it is needed, or if there is no memory */
     struct xd_hasher *hasher;
     bool is_running; /* all bytes of `piece` up to `at` were added */
     size_t piece;
     uint64_t at;
-    uint64_t era;   /* the caller's value when the piece was begun */
-    bool has_ended; /* a piece ended in the last add(): `ended_piece`, with the
-                       hash `hex` */
+    uint64_t era;   /* `era` of the call of add() that began the piece */
+    bool has_ended; /* the last add() completed `ended_piece`, and its hash is
+                       `hex` */
     size_t ended_piece;
     uint64_t ended_era;
     char hex[XD_HASH_HEX_MAX + 1];

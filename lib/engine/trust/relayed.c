@@ -10,8 +10,8 @@
 #include "engine/trust/discard.h"
 #include "engine/via.h"
 
-/* Maximum number of excuses of a node.  After that the node itself is more
- * likely to be wrong than all the nodes from which it got bytes. */
+/* How often a node is excused because another node misled it.  A node that
+ * needs more excuses is probably wrong itself. */
 #define MOST_EXCUSES 3
 
 /* Returns the mesh file with the range; NULL if the depot is not a mesh node or

@@ -19,24 +19,24 @@ typedef unsigned long long ull;
 
 #define MOST_SLOTS 8u
 
-/* A place and the samples of it. */
+/* A place of the file and the samples taken there. */
 struct place {
     struct xd_range at;
     const char *digest; /* digest of the existing bytes */
-    size_t next_depot;  /* first depot that was not asked */
+    size_t next_depot;  /* the depots before this one were asked */
     size_t n_asked, n_agree, n_differ;
-    size_t differs; /* a depot that differs, if n_differ > 0 */
+    size_t differs; /* one of the depots that differ, if n_differ > 0 */
 };
 
 /* A depot that can be asked. */
 struct witness {
-    bool is_out; /* it failed or was outvoted */
+    bool is_out; /* the depot has failed or was outvoted */
     bool no_ranges;
     bool was_asked;
-    size_t place;     /* place for which it was asked last */
-    char *validator;  /* its validator, or NULL */
-    int64_t modified; /* modification time that it states, or 0 */
-    bool is_known;    /* it has the validator of an earlier run */
+    size_t place;     /* the last place for which the depot was asked */
+    char *validator;  /* the depot's validator, or NULL */
+    int64_t modified; /* modification time that the depot states, or 0 */
+    bool is_known;    /* the depot's validator is known from an earlier run */
 };
 
 struct check {
@@ -159,10 +159,10 @@ static void note_time(struct xd_sample_check *c, struct witness *w,
         w->modified = s->modified;
 }
 
-/* Returns the newest time that servers state.  Any server may have a newer
- * version than others.  But all servers with the version of an earlier run have
- * the same file, and a server that copied it without its time states a later
- * one.  So only the oldest time of these servers counts. */
+/* Returns the modification time of the newest version that a depot has.  The
+ * depots with the version of an earlier run have the same file.  Some of them
+ * may have copied it without its time, and then state a later one, so only the
+ * oldest of their times counts. */
 static int64_t newest_time(const struct check *k)
 {
     int64_t newest = 0, known = 0;

@@ -11,7 +11,7 @@
 /* Minimum length of a file to be sampled.  A shorter file is complete before a
  * second depot answers. */
 #define SMALLEST ((uint64_t)1 << 20)
-#define SHARE 1000 /* one byte of this many is sampled */
+#define SHARE 1000 /* one in so many bytes is sampled */
 
 /* Chooses places that depend only on the range, and that differ for files of
  * different sizes. */

@@ -178,9 +178,10 @@ static unsigned choose_depot_locked(const struct xd_engine *e,
     return best;
 }
 
-/* Returns true if one more copy should be requested.  Two copies are enough,
- * and the download itself delivers one.  The other is requested while the
- * download receives its own, so that a complete file need not wait. */
+/* Returns true if a sample needs one more copy.  Two copies are enough, and the
+ * download itself delivers one of them.  The other is requested while the
+ * download receives its own, so that a complete file does not have to wait for
+ * it. */
 static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
 {
     const struct xd_sample_copies *c = &e->sampler.samples[q->i];
@@ -204,9 +205,9 @@ static bool needs_copy_locked(const struct xd_engine *e, struct question *q)
 
 /* ---- depots not yet compared ---- */
 
-/* Returns true if the depot's copy of a sample was compared with the copy of
- * another depot.  A copy that was requested as a sample does not count, because
- * the file's bytes may come from another server with the same name. */
+/* Returns true if bytes that the depot delivered for the download were compared
+ * with a copy from another depot.  A copy that was requested only as a sample
+ * does not count: it may come from another server with the same name. */
 static bool is_compared(const struct xd_engine *e, unsigned depot)
 {
     const struct xd_sampler *s = &e->sampler;
@@ -265,10 +266,10 @@ static bool is_of_owner(const struct xd_sampler *s, size_t i)
     return s->of_owners >> i & 1;
 }
 
-/* Chooses a sample for a depot that was not compared yet: two equal copies of
- * each sample say nothing about a third depot.  For the first bytes of each
- * such depot, a second copy is requested from a near depot.  That takes one
- * round trip on an open connection. */
+/* Chooses a sample that only one depot has delivered, if that depot was not
+ * compared yet.  Two equal copies of a sample say nothing about a third depot,
+ * so the first bytes of each depot are a sample, too.  A near depot is asked
+ * for them, which takes one round trip on an open connection. */
 static bool choose_uncompared_locked(const struct xd_engine *e,
                                      size_t *out_sample, unsigned *out_depot)
 {
@@ -314,9 +315,9 @@ bool xd_sampler_choose_locked(const struct xd_engine *e, size_t *out_sample,
 
 /* ---- consequences ---- */
 
-/* Compares the node again, because it may be to blame although another node was
- * blamed.  The first bytes that it delivers from now on are compared, and the
- * bytes that it delivered before are discarded. */
+/* Starts the comparison of a node from the beginning, because this node may
+ * send wrong bytes although another node was blamed.  Discards what the node
+ * has delivered.  The first bytes that it delivers from now on are compared. */
 static void begin_again_locked(struct xd_engine *e, unsigned depot)
 {
     for (size_t i = 0; i < e->sampler.n; i++)
@@ -367,7 +368,8 @@ static void outvote_locked(struct xd_engine *e, struct xd_sample_copies *c,
                 (ull)(c->range.end - 1), witness);
         xd_blame_confirm_bad_locked(e, depot, &error);
         e->sampler.wait_until = 0;
-        right = xd_sample_copies_majority(c); /* the list was compacted */
+        right = xd_sample_copies_majority(c); /* the ban has removed a copy from
+                                                 the list */
         if (!right)
             return;
     }
@@ -402,7 +404,7 @@ static void give_up_locked(struct xd_engine *e, struct xd_sample_copies *c)
             "depot shows which is right",
             e->depots.list[one]->shown_url, e->depots.list[other]->shown_url,
             (ull)c->range.begin, (ull)(c->range.end - 1));
-    for (size_t i = c->n; i-- > 0;) { /* banned depots are removed from the
+    for (size_t i = c->n; i-- > 0;) { /* a ban removes the depot's copy from the
                                          list */
         const unsigned depot = c->list[i].depot;
 

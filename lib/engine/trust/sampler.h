@@ -46,9 +46,9 @@ struct xd_error;
  * download never waits longer for a sample. */
 #define XD_SAMPLER_WAIT (2 * XD_SECOND)
 
-/* Maximum number of samples.  They are the regular samples, samples of the
- * first bytes of each depot, and disputes about other bytes, for which there is
- * always room. */
+/* Limits of the array of samples.  Regular samples and samples of the first
+ * bytes of a depot take at most XD_OWN_SAMPLES_END, so that there is always
+ * room for samples of disputed bytes. */
 #define XD_OWN_SAMPLES_END (3 * XD_SAMPLES_MAX)
 #define XD_COMPARED_MAX (4 * XD_SAMPLES_MAX)
 
@@ -58,16 +58,16 @@ struct xd_error;
 struct xd_sampler {
     /* constant once e->wanted is known */
     bool is_on;      /* samples are requested */
-    size_t n_places; /* number of regular samples, which are at the beginning of
-                        the array and need two copies each */
+    size_t n_places; /* number of regular samples; they come first in the array,
+                        and each needs two copies */
 
-    struct xd_cond changed; /* the thread waits for a copy or the end */
+    struct xd_cond changed; /* the thread waits here for a copy or the end */
 
     /* guarded by lock */
     struct xd_sample_copies samples[XD_COMPARED_MAX];
     size_t n;
-    uint64_t of_owners; /* bit i: sample i consists of bytes that a node owns,
-                           and is compared no matter which depot delivered it */
+    uint64_t of_owners; /* bit i: a node owns the bytes of sample i, so they are
+                           compared no matter which depot delivered them */
     uint64_t bytes_compared; /* number of duplicate bytes that were equal */
     xd_usec wait_until;      /* time limit for the last samples; 0 while bytes
                                 of the file are missing */
@@ -76,8 +76,8 @@ struct xd_sampler {
     bool has_thread, is_busy;
     struct xd_thread thread;
     struct xd_runner_handler handler; /* used by the thread only */
-    struct xd_runner *runner; /* NULL before has_thread; used by the thread
-                                 only, except wakeup() */
+    struct xd_runner *runner; /* used by the thread only, except wakeup(); NULL
+                                 until the thread starts */
 
     /* owned by the thread while it is busy */
     unsigned char buffer[XD_SAMPLE_BYTES];

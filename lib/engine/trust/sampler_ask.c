@@ -194,9 +194,9 @@ bool xd_sampler_give_locked(struct xd_engine *e,
 
 /* ---- thread ---- */
 
-/* Only one slot is used, but the transport keeps two connections for each slot.
- * Depots are asked in turn for a sample or two each, so connections to eight
- * depots stay open. */
+/* Only one slot is used.  The others make the transport keep more idle
+ * connections: two for each slot, so those to the last eight depots stay
+ * open. */
 #define SLOTS 4
 
 static int new_runner(struct xd_engine *e)

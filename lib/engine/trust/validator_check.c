@@ -39,7 +39,7 @@
 enum finding {
     FOUND_EQUAL,     /* equal bytes under two validators */
     FOUND_DIFFERENT, /* different bytes */
-    FOUND_ALIKE,     /* only one validator */
+    FOUND_ALIKE,     /* all responses had the same validator */
     FOUND_NOTHING    /* no response */
 };
 
@@ -49,7 +49,8 @@ struct answers {
     uint64_t hashes[MAX_ALIKE]; /* hashes of their validators */
     char validator[XD_SAMPLER_VALIDATOR_BYTES];
     unsigned char bytes[XD_SAMPLE_BYTES];
-    bool is_each_another; /* all validators at the first place were different */
+    bool is_each_another; /* no two responses at the first place had the same
+                             validator */
 };
 
 /* The check of a source, place by place, as long as the finding is

@@ -81,8 +81,8 @@ int xd_verify_start_locked(struct xd_engine *e, struct xd_error *err)
         return xd_fail_nomem(err);
     fit_window(e);
     v->hashed_to = e->wanted.begin;
-    /* the whole file cannot be hashed if bytes are dropped, except by a pipe,
-     * which hashes what it reads */
+    /* Bytes that are dropped cannot be read back to hash the whole file.  A
+     * pipe can still hash them, because it does so as it reads. */
     if (xd_options_want_all(&e->options) &&
         (e->dest.output->is_read_once || !xd_engine_is_bounded(e)))
         rc = xd_proof_new(&v->whole, e->depots.manifest, e->depots.file,
@@ -273,8 +273,8 @@ static bool hashes_at_the_end(const struct xd_engine *e)
     return e->dest.path && !e->options.no_final_check;
 }
 
-/* Returns true if pieces must be hashed again at the end.  Those that no other
- * program can have changed need no second hash. */
+/* Returns true if pieces must be hashed again at the end, because another
+ * program may have changed them. */
 static bool reads_back_locked(const struct xd_engine *e)
 {
     return hashes_at_the_end(e) && !xd_verify_passes_whole(e) &&
@@ -297,8 +297,8 @@ struct job {
     enum { NOTHING, PIECE, PIECE_AGAIN, WHOLE, COMBINE } kind;
     size_t piece;
     struct xd_range range;
-    bool needs_bytes[2];        /* PIECE: true if its bytes are needed when it
-                                   is wrong [0] or right [1] */
+    bool needs_bytes[2];        /* PIECE: its bytes are needed if it is wrong
+                                   [0], or right [1] */
     struct xd_combine *combine; /* COMBINE: copies of a wrong piece */
 };
 

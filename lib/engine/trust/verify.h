@@ -42,23 +42,24 @@ struct xd_verify {
     struct xd_rangeset postponed; /* parts of `reading` that are discarded after
                                      the read */
     enum xd_discard_reason postponed_why;
-    struct xd_blame blame; /* state of the search for the depot to blame */
+    struct xd_blame blame; /* the search for depots that sent wrong bytes */
 
-    size_t *queue; /* queue of pieces to hash, in order of arrival */
+    size_t *queue; /* pieces to hash, in the order in which they were
+                      completed */
     size_t queue_first, queue_n, queue_capacity;
     struct xd_hasher *piece_hasher; /* used by the keeper, or NULL */
 
     struct xd_proof *whole; /* NULL if no hash is wanted or possible */
-    /* the expected hash that did not match last time */
+    /* the expected hash that failed in the last check */
     const char *whole_algorithm, *whole_hex;
-    char whole_got[XD_HASH_HEX_MAX + 1]; /* the actual hash at that time */
+    char whole_got[XD_HASH_HEX_MAX + 1]; /* the actual hash in that check */
     struct xd_signature *signature; /* required signature of the whole file, or
                                        NULL */
     char signer[XD_SIGNER_SIZE];    /* "" before it is verified */
     uint64_t hashed_to; /* all bytes before this one were added to `whole` and
                            `signature`, or are being added */
     size_t n_read_back; /* number of pieces that were hashed again at the end */
-    unsigned n_changed; /* number of pieces that had changed by then */
+    unsigned n_changed; /* how many of these had changed */
 
     unsigned char *buffer; /* used by the keeper to read back */
 };

@@ -216,7 +216,8 @@ static bool obey(struct http *h)
                 continue;
             }
             enter(h);
-            curl_easy_pause(f->easy, CURLPAUSE_CONT); /* this calls bytes() */
+            curl_easy_pause(f->easy, CURLPAUSE_CONT); /* libcurl calls bytes()
+                                                         now */
             leave(h);
         }
     }

@@ -60,7 +60,8 @@ static CURLUcode get_url(CURLU *u, const struct xd_url *first, char **out)
     return rc;
 }
 
-/* Resolves a reference by libcurl, whose rules servers expect. */
+/* Resolves a relative reference.  Uses libcurl, because servers expect its
+ * rules. */
 static CURLUcode resolve(const struct xd_url *first, const struct xd_url *from,
                          const char *location, char **out)
 {

@@ -31,7 +31,7 @@ struct xd_watched {
 
     atomic_int where;      /* enum xd_whereabouts of the transport's thread */
     atomic_uint n_moves;   /* number of changes of `where` */
-    atomic_bool was_ended; /* its sockets were shut down */
+    atomic_bool was_ended; /* the sockets of the transport were shut down */
 
     /* Guarded by the watchdog's lock.  Only the transport's thread changes the
      * sockets. */

@@ -20,7 +20,7 @@
 #include "io/hash.h"
 
 struct xd_ibp_frame {
-    struct xd_range stored; /* its position in the object */
+    struct xd_range stored; /* position of the frame in the object */
     struct xd_range data;   /* the data bytes it contains */
 };
 

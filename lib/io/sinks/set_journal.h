@@ -16,7 +16,7 @@ enum xd_set_opening {
     XD_SET_FIRST,
     /* first time in this run; data of an earlier run is ignored */
     XD_SET_FRESH,
-    XD_SET_AGAIN /* this run had it open before */
+    XD_SET_AGAIN /* this run had the file open before */
 };
 
 /*

@@ -247,8 +247,8 @@ static bool begins_more(const struct xd_adaptive *p)
 /* Returns the request that ends last, relative to its deadline, or NULL.  *end:
  * when it ends.  Requests are skipped if the depot of `c` does not hold their
  * remaining bytes, or if all of them have been offered already.  While no
- * throughput is known, the user's limit is reached, or more short objects are to
- * be requested, only those that are stalled count.  A depot that is slow to
+ * throughput is known, the user's limit is reached, or more short objects are
+ * to be requested, only those that are stalled count.  A depot that is slow to
  * begin is not asked the same twice. */
 static const struct xd_conn *find_latest(const struct xd_adaptive *p,
                                          const struct xd_conn *c, double *end)
@@ -440,8 +440,8 @@ static struct xd_sched_plan rescue_any(const struct xd_adaptive *p,
     return xd_no_plan;
 }
 
-/* Returns the request for the first missing byte of the window, if it is stalled
- * and its reader would have to wait; NULL otherwise. */
+/* Returns the request for the first missing byte of the window, if it is
+ * stalled and its reader would have to wait; NULL otherwise. */
 static const struct xd_conn *find_overdue(const struct xd_adaptive *p,
                                           const struct xd_window *w)
 {
@@ -463,8 +463,8 @@ static const struct xd_conn *find_overdue(const struct xd_adaptive *p,
 }
 
 /* Shortens a request for later bytes of the window, so that its connection can
- * help with the request on `v`, for which a reader has to wait.  Does so only if
- * no connection of another depot is free to help as soon. */
+ * help with the request on `v`, for which a reader has to wait.  Does so only
+ * if no connection of another depot is free to help as soon. */
 static struct xd_sched_plan make_way(const struct xd_adaptive *p,
                                      const struct xd_conn *v)
 {
