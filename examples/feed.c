@@ -17,19 +17,18 @@ static int begin(struct xd_download **out, struct xd_manifest *m,
                  const char *folder, struct xd_error *err)
 {
     const size_t first = 0;
-    int rc = xd_download_new_set(out, m, &first, 1, folder, NULL, err);
+    int rc = xd_download_new_set(out, m, &first, 1, MOST, folder, NULL, err);
 
-    if (rc == 0)
-        rc = xd_download_expect_files(*out, MOST, err);
     return rc == 0 ? xd_download_start(*out, err) : rc;
 }
 
 static int take(struct xd_download **d, const char *path, const char *folder,
                 struct xd_error *err)
 {
+    struct xd_file file;
     struct xd_manifest *m;
     size_t i = 0;
-    int rc = xd_manifest_read(&m, path, err);
+    int rc = xd_manifest_open(&m, &path, 1, NULL, err);
 
     if (rc < 0)
         return rc;
@@ -37,7 +36,7 @@ static int take(struct xd_download **d, const char *path, const char *folder,
         rc = begin(d, m, folder, err);
         i = 1;
     }
-    for (; rc == 0 && i < xd_manifest_n_files(m); i++)
+    for (; rc == 0 && xd_manifest_file(m, i, &file) == 0; i++)
         rc = xd_download_add_file(*d, m, i, err);
     xd_manifest_unref(m);
     return rc;
@@ -45,11 +44,11 @@ static int take(struct xd_download **d, const char *path, const char *folder,
 
 static void print_files(struct xd_download *d)
 {
-    struct xd_file_progress p = {.struct_size = sizeof p};
+    struct xd_file_progress p;
 
-    for (size_t i = 0; xd_download_file(d, i, &p) == 0; i++)
+    for (size_t i = 0; xd_download_file_progress(d, i, &p) == 0; i++)
         printf("%s: %s\n", p.path,
-               p.state == XD_FILE_NAMED ? "complete" : p.error.msg);
+               p.state == XD_FILE_DONE ? "complete" : p.error.msg);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
  * program passes the bytes through an AVIO context, and counts the packets
  * instead of decoding them.
  *
- *     ffmpeg MANIFEST [SECONDS]       start at that time of the film
+ *     ffmpeg URL-OR-MANIFEST [SECONDS]    start at that time of the film
  */
 #include <errno.h>
 #include <signal.h>
@@ -119,11 +119,12 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: ffmpeg MANIFEST [SECONDS]\n");
+        fprintf(stderr, "usage: ffmpeg URL-OR-MANIFEST [SECONDS]\n");
         return 2;
     }
     signal(SIGINT, end);
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = xd_source_new(&s, m, 0, NULL, &err);
         xd_manifest_unref(m);

@@ -4,7 +4,7 @@
  * descriptor, which becomes readable when the download has news.  A timer
  * prints the progress.
  *
- *     glib MANIFEST FILE
+ *     glib URL-OR-MANIFEST FILE
  */
 #include <glib-unix.h>
 #include <glib.h>
@@ -33,7 +33,7 @@ static gboolean look(gint fd, GIOCondition condition, gpointer user)
 static gboolean show(gpointer user)
 {
     const struct app *a = user;
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p;
 
     xd_download_progress(a->download, &p);
     g_printerr("\r%8.1f MB ", (double)p.bytes_done / 1e6);
@@ -67,12 +67,13 @@ int main(int argc, char **argv)
     struct app a = {0};
 
     if (argc != 3) {
-        g_printerr("usage: glib MANIFEST FILE\n");
+        g_printerr("usage: glib URL-OR-MANIFEST FILE\n");
         return 2;
     }
-    int rc = xd_manifest_read(&m, argv[1], &a.error);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &a.error);
     if (rc == 0)
-        rc = xd_download_new(&a.download, m, 0, argv[2], NULL, &a.error);
+        rc = xd_download_new(&a.download, m, 0, NULL, argv[2], NULL, &a.error);
     if (rc == 0)
         rc = xd_download_start(a.download, &a.error);
     if (rc == 0)

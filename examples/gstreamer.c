@@ -3,7 +3,7 @@
  * Plays a file while it is being downloaded, with a GStreamer pipeline that
  * reads from an appsrc.
  *
- *     gstreamer MANIFEST [SECONDS [PIPELINE]]
+ *     gstreamer URL-OR-MANIFEST [SECONDS [PIPELINE]]
  *
  * A separate thread reads bytes and pushes them into the pipeline.  A callback
  * of appsrc must not wait for bytes, because it would delay seeks and the end
@@ -241,11 +241,13 @@ int main(int argc, char **argv)
 
     gst_init(&argc, &argv);
     if (argc < 2 || argc > 4) {
-        fprintf(stderr, "usage: gstreamer MANIFEST [SECONDS [PIPELINE]]\n");
+        fprintf(stderr,
+                "usage: gstreamer URL-OR-MANIFEST [SECONDS [PIPELINE]]\n");
         return 2;
     }
     signal(SIGINT, end);
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = xd_source_new(&s, m, 0, NULL, &err);
         xd_manifest_unref(m);

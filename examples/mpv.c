@@ -4,7 +4,7 @@
  * callbacks.  The program reports to the library what the viewer sees, so that
  * the library can count stalls and fetch the most urgent bytes first.
  *
- *     mpv MANIFEST [MPV-OPTION=VALUE...]
+ *     mpv URL-OR-MANIFEST [MPV-OPTION=VALUE...]
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -101,14 +101,14 @@ static void tell(mpv_handle *mpv, struct xd_reader *r, bool *has_moved)
     const double duration = number(mpv, "duration");
     const int64_t size = duration > 0 ? xd_reader_size(r, 0) : 0;
     const double rate = size > 0 ? (double)size / duration : 0;
-    enum xd_play_state state = XD_PAUSED;
+    enum xd_play_state state = XD_PLAY_PAUSED;
 
     if (moves)
-        state = XD_PLAYING;
+        state = XD_PLAY_RUNNING;
     else if (!is(mpv, "pause") && is(mpv, "seeking"))
-        state = XD_SEEKING;
+        state = XD_PLAY_SEEKING;
     else if (is(mpv, "paused-for-cache") || !*has_moved)
-        state = XD_WAITING;
+        state = XD_PLAY_WAITING;
     *has_moved = *has_moved || moves;
     xd_reader_playhead(r, (uint64_t)(number(mpv, "time-pos") * rate),
                        rate * number(mpv, "speed"), state);
@@ -116,9 +116,9 @@ static void tell(mpv_handle *mpv, struct xd_reader *r, bool *has_moved)
 
 static void report(struct xd_reader *r)
 {
-    struct xd_playback p = {.struct_size = sizeof p};
+    struct xd_playback p;
 
-    xd_reader_playhead(r, 0, 0, XD_ENDED);
+    xd_reader_playhead(r, 0, 0, XD_PLAY_ENDED);
     xd_reader_playback(r, &p);
     printf("played %.1f s, started after %.2f s, %u stalls of %.2f s, "
            "%u seeks of %.2f s\n",
@@ -187,11 +187,12 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc < 2) {
-        fprintf(stderr, "usage: mpv MANIFEST [MPV-OPTION=VALUE...]\n");
+        fprintf(stderr, "usage: mpv URL-OR-MANIFEST [MPV-OPTION=VALUE...]\n");
         return 2;
     }
     signal(SIGINT, end);
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = xd_source_new(&s, m, 0, NULL, &err);
         xd_manifest_unref(m);

@@ -41,14 +41,15 @@ static void end(struct track *t)
 static int play(struct track *now, struct track *next, struct xd_manifest *m,
                 size_t file, struct xd_error *err)
 {
+    struct xd_file following;
     static unsigned char bytes[1 << 16];
     int64_t n;
 
     while ((n = xd_reader_read(now->reader, bytes, sizeof bytes, -1)) > 0) {
         if (fwrite(bytes, 1, (size_t)n, stdout) != (size_t)n)
             return XD_E_PIPE;
-        if (file + 1 < xd_manifest_n_files(m) && next->source == NULL &&
-            xd_source_has_rest(now->source) &&
+        if (next->source == NULL && !xd_source_needs_network(now->source) &&
+            xd_manifest_file(m, file + 1, &following) == 0 &&
             (n = begin(next, m, file + 1, err)) < 0)
             return (int)n;
     }
@@ -59,9 +60,11 @@ static int play(struct track *now, struct track *next, struct xd_manifest *m,
 static int play_all(struct xd_manifest *m, struct xd_error *err)
 {
     struct track now = {NULL, NULL}, next = {NULL, NULL};
+    struct xd_manifest_info info;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < xd_manifest_n_files(m); i++) {
+    xd_manifest_info(m, &info);
+    for (size_t i = 0; rc == 0 && i < info.n_files; i++) {
         if (now.source == NULL)
             rc = begin(&now, m, i, err);
         if (rc == 0)
@@ -80,10 +83,11 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 2) {
-        fprintf(stderr, "usage: playlist MANIFEST\n");
+        fprintf(stderr, "usage: playlist URL-OR-MANIFEST\n");
         return 2;
     }
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = play_all(m, &err);
         /* each source has its own reference to the manifest */

@@ -10,7 +10,7 @@
 
 static void show_progress(struct xd_download *d)
 {
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p;
 
     xd_download_progress(d, &p);
     fprintf(stderr, "\r%8.1f of %.1f MB, %.1f MB/s from %u depots, %u failed ",
@@ -20,7 +20,7 @@ static void show_progress(struct xd_download *d)
 
 static void show_depots(struct xd_download *d)
 {
-    struct xd_depot_stats s = {.struct_size = sizeof s};
+    struct xd_depot_stats s;
 
     for (size_t i = 0; xd_download_depot(d, i, &s) == 0; i++)
         printf("%-24s %10" PRIu64 " bytes %10" PRIu64 " redundant  %s\n",
@@ -31,7 +31,7 @@ static int download(struct xd_manifest *m, const char *path,
                     struct xd_error *err)
 {
     struct xd_download *d;
-    int rc = xd_download_new(&d, m, 0, path, NULL, err);
+    int rc = xd_download_new(&d, m, 0, NULL, path, NULL, err);
 
     if (rc < 0)
         return rc;
@@ -52,10 +52,11 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: progress MANIFEST FILE\n");
+        fprintf(stderr, "usage: progress URL-OR-MANIFEST FILE\n");
         return 2;
     }
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = download(m, argv[2], &err);
         xd_manifest_unref(m);

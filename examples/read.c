@@ -58,11 +58,12 @@ int main(int argc, char **argv)
     struct xd_error err;
 
     if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: read MANIFEST [FIRST-BYTE]\n");
+        fprintf(stderr, "usage: read URL-OR-MANIFEST [FIRST-BYTE]\n");
         return 2;
     }
     signal(SIGINT, end);
-    int rc = xd_manifest_read(&m, argv[1], &err);
+    const char *source = argv[1];
+    int rc = xd_manifest_open(&m, &source, 1, NULL, &err);
     if (rc == 0) {
         rc = xd_source_new(&s, m, 0, NULL, &err);
         xd_manifest_unref(m); /* the source has its own reference */

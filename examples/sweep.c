@@ -24,14 +24,14 @@ struct outcome {
 static int fetch(struct outcome *out, const char *path,
                  const struct xd_options *o, struct xd_error *err)
 {
-    struct xd_progress p = {.struct_size = sizeof p};
+    struct xd_progress p;
     struct xd_manifest *manifest;
     struct xd_download *d = NULL;
-    int rc = xd_manifest_read(&manifest, path, err);
+    int rc = xd_manifest_open(&manifest, &path, 1, o, err);
 
     if (rc < 0)
         return rc;
-    rc = xd_download_new(&d, manifest, 0, SCRATCH, o, err);
+    rc = xd_download_new(&d, manifest, 0, NULL, SCRATCH, o, err);
     if (rc == 0)
         rc = xd_download_start(d, err);
     if (rc == 0)
@@ -46,17 +46,19 @@ static int fetch(struct outcome *out, const char *path,
     return rc;
 }
 
-/* Makes one run.  All other options are as in `usual`. */
-static int run(const char *path, const struct xd_options *usual,
-               const char *algorithm, const char *threads, struct xd_error *err)
+/* Makes one run.  No run learns from another. */
+static int run(const char *path, const char *algorithm, const char *threads,
+               struct xd_error *err)
 {
     struct xd_options *options;
     struct outcome out = {0};
-    int rc = xd_options_dup(&options, usual, err);
+    int rc = xd_options_new(&options, err);
 
     if (rc < 0)
         return rc;
-    rc = xd_options_set(options, "algorithm", algorithm, err);
+    rc = xd_options_set(options, "depot-cache", "", err);
+    if (rc == 0)
+        rc = xd_options_set(options, "algorithm", algorithm, err);
     if (rc == 0)
         rc = xd_options_set(options, "threads-per-depot", threads, err);
     if (rc == 0)
@@ -74,21 +76,16 @@ int main(int argc, char **argv)
     static const char *const algorithms[] = {"basic", "aggressive", "progress",
                                              "adaptive"};
     static const char *const threads[] = {"1", "2"};
-    struct xd_options *usual;
     struct xd_error err;
+    int rc = 0;
 
     if (argc != 2) {
         fprintf(stderr, "usage: sweep MANIFEST\n");
         return 2;
     }
-    int rc = xd_options_new(&usual, &err);
-    if (rc == 0)
-        /* no run learns from another */
-        rc = xd_options_set(usual, "depot-cache", "", &err);
     for (size_t i = 0; rc == 0 && i < 8; i++)
-        rc = run(argv[1], usual, algorithms[i / 2], threads[i % 2], &err);
+        rc = run(argv[1], algorithms[i / 2], threads[i % 2], &err);
     if (rc < 0)
         fprintf(stderr, "sweep: %s\n", err.msg);
-    xd_options_free(usual);
     return rc < 0;
 }

@@ -17,6 +17,7 @@
 #include "args/grammar.h"
 #include "args/help.h"
 #include "args/values.h"
+#include "command/checks.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"

@@ -9,6 +9,7 @@
 #include "args/commands.h"
 #include "args/options.h"
 #include "args/values.h"
+#include "command/settings.h"
 #include "common/status.h"
 #include "common/words.h"
 

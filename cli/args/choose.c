@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/words.h"
 

@@ -9,6 +9,7 @@
 
 #include "args/commands.h"
 #include "args/options.h"
+#include "command/settings.h"
 #include "common/nearest.h"
 #include "common/words.h"
 

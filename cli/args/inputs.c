@@ -13,6 +13,9 @@
 
 #include "args/choose.h"
 #include "args/waiting.h"
+#include "command/checks.h"
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "common/advice.h"
 #include "common/status.h"
 #include "common/text.h"
@@ -121,13 +124,13 @@ static int add_checksum(struct xd_checksums *c, const char *checksum,
         return add_signed(c, checksum, a, err);
     if (args_is_url(checksum)) {
         waiting_begin(&waiting, a);
-        const int rc = xd_checksums_fetch(c, checksum, a->options, err);
+        const int rc = xd_checksums_read(c, checksum, a->options, err);
         waiting_end(&waiting, a);
         return rc;
     }
     if (xd_checksum_is_value(checksum))
         return xd_checksums_add(c, checksum, err);
-    const int rc = xd_checksums_read(c, checksum, err);
+    const int rc = xd_checksums_read(c, checksum, a->options, err);
     if (is_missing(checksum, rc))
         snprintf(err->msg, sizeof err->msg,
                  "%.300s: this is no checksum (HEX or TYPE=HEX, with TYPE md5, "
@@ -295,8 +298,8 @@ static int sign(const struct inputs *in, struct xd_manifest **m,
                  "with --file, or give a signed list with --checksum");
         return err->code = XD_E_INVAL;
     }
-    const int rc =
-        xd_manifest_sign(&with, *m, file, a->signature, a->options, err);
+    const int rc = xd_manifest_add_signature(&with, *m, file, a->signature,
+                                             a->options, err);
     xd_manifest_unref(*m);
     *m = with;
     return rc;

@@ -46,8 +46,7 @@ void inputs_fini(struct inputs *in);
  * a line of a list are copies of one file, and follows Metalinks in the
  * manifest to more copies.
  * Ownership: on success the caller releases *out with xd_manifest_unref().
- * Errors: those of xd_manifest_read(), xd_checksums_apply() and
- *         xd_copies_find().
+ * Errors: those of xd_manifest_open() and xd_checksums_apply().
  */
 int inputs_manifest(const struct inputs *in, size_t i, struct xd_manifest **out,
                     struct xd_error *err);

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "command/settings.h"
 #include "common/text.h"
 
 #define CLEAR "\r\033[K"

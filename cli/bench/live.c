@@ -9,6 +9,7 @@
 
 #include "bench/measures.h"
 #include "bench/settings.h"
+#include "command/records.h"
 #include "common/signals.h"
 #include "play/play_simulated.h"
 #include "trace/trace.h"
@@ -158,7 +159,7 @@ static int run_file(struct live *l, const char *name, const struct subject *s,
     char path[LIVE_FOLDER_SIZE + 10];
 
     snprintf(path, sizeof path, "%s/file", l->folder);
-    int rc = xd_download_new(&d, s->manifest, s->file, path, o, err);
+    int rc = xd_download_new(&d, s->manifest, s->file, NULL, path, o, err);
     if (rc < 0)
         return rc;
     trace = trace_begin(l->args->tracer, name, d);

@@ -11,6 +11,8 @@
 
 #include <xdownload/version.h>
 
+#include "command/records.h"
+#include "command/settings.h"
 #include "lab/playback.h"
 
 void measures_init(struct measures *m)

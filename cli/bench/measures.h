@@ -14,6 +14,8 @@
 #include "args/args.h"
 #include "bench/row.h"
 
+struct xd_fetch_record;
+
 /* The cells that have one value per depot, separated by blanks. */
 struct measures {
     FILE *names, *bytes, *duplicate; /* memory streams; NULL: out of memory */

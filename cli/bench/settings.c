@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "args/quantity.h"
+#include "command/settings.h"
 
 /* Returns true if the option is a switch that the run's algorithm uses. */
 static bool is_for(const struct xd_option_info *info, const struct run *r)

@@ -10,6 +10,8 @@
 #include "args/choose.h"
 #include "args/inputs.h"
 #include "bench/scenario.h"
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
@@ -85,8 +87,8 @@ static int list_depots(struct subject *s, const struct args *a)
     struct xd_download *d;
     struct xd_error err;
 
-    if (xd_download_new(&d, s->manifest, s->file, "bench", a->options, &err) <
-        0)
+    if (xd_download_new(&d, s->manifest, s->file, NULL, "bench", a->options,
+                        &err) < 0)
         return fail(&err);
     s->depots = malloc(sizeof *s->depots);
     while (s->depots != NULL &&

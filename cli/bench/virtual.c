@@ -11,6 +11,7 @@
 #include "bench/meter.h"
 #include "bench/scenario.h"
 #include "bench/settings.h"
+#include "command/records.h"
 #include "common/signals.h"
 #include "common/status.h"
 #include "common/words.h"

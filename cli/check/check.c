@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <xdpublish/audit.h>
+#include <xdpublish/parity.h>
 #include <xdpublish/upload.h>
 
 #include "args/choose.h"
@@ -14,6 +15,7 @@
 #include "args/interruptible.h"
 #include "check/check_json.h"
 #include "check/check_table.h"
+#include "command/manifests.h"
 #include "common/json.h"
 #include "common/status.h"
 #include "common/words.h"

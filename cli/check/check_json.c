@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xdpublish/parity.h>
 
 #include "common/json.h"
 #include "common/text.h"

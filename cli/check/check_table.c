@@ -8,7 +8,9 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <xdpublish/parity.h>
 
+#include "command/manifests.h"
 #include "common/table.h"
 #include "common/text.h"
 #include "common/units.h"

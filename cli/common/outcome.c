@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+#include "command/records.h"
+
 const char *outcome_name(char out[OUTCOME_SIZE],
                          const struct xd_fetch_record *r)
 {

@@ -5,6 +5,8 @@
 
 #include <xdownload/download.h>
 
+struct xd_fetch_record;
+
 #define OUTCOME_SIZE 16
 
 /* Writes the outcome to `out` and returns `out`: "ok", "redundant" (another

@@ -113,7 +113,7 @@ static bool take_ended(struct xd_download *d, size_t i,
                        struct xd_file_progress *p, size_t *ended,
                        size_t *failed)
 {
-    if (xd_download_file(d, i, p) < 0 || p->state == XD_FILE_WAITING ||
+    if (xd_download_file_progress(d, i, p) < 0 || p->state == XD_FILE_WAITING ||
         p->state == XD_FILE_COMPLETE)
         return false;
     ++*ended;

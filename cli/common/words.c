@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/lists.h"
 #include "common/status.h"
 #include "common/text.h"
 

@@ -9,6 +9,8 @@
 
 #include <xdownload/manifest.h>
 
+struct xd_list;
+
 /* Prints "xdownload: " and a sentence. */
 void words_error(const char *format, ...) XD_PRINTF(1, 2);
 

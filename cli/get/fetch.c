@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/downloads.h"
+#include "command/settings.h"
 #include "common/advice.h"
 #include "common/log.h"
 #include "common/signals.h"
@@ -42,7 +44,7 @@ static size_t count_files(const struct fetch_run *r, enum xd_file_state state)
     size_t n = 0;
 
     for (size_t i = 0; i < r->job->n_set && r->download != NULL &&
-                       xd_download_file(r->download, i, &p) == 0;
+                       xd_download_file_progress(r->download, i, &p) == 0;
          i++)
         n += p.state == state;
     return n;
@@ -52,7 +54,7 @@ static size_t count_files(const struct fetch_run *r, enum xd_file_state state)
  * separately and reported there. */
 static size_t count_kept(const struct fetch_run *r)
 {
-    return r->job->n_set - count_files(r, XD_FILE_LEFT);
+    return r->job->n_set - count_files(r, XD_FILE_SEPARATE);
 }
 
 static void name_set(struct fetch_run *r)
@@ -198,17 +200,18 @@ static int new_download(struct xd_download **out, const struct job *job,
                         const struct xd_options *options, struct xd_error *err)
 {
     if (job->n_set > 0)
-        return xd_download_new_set(out, job->manifest, job->set, job->n_set,
+        return xd_download_new_set(out, job->manifest, job->set, job->n_set, 0,
                                    job->args->directory, options, err);
     if (job->target->fd >= 0)
         return xd_download_new_fd(out, job->manifest, job->file,
                                   job->target->fd, options, err);
     if (job->target->inner != NULL)
-        return xd_download_new_in(out, job->manifest, job->file,
-                                  job->args->directory, job->target->inner,
-                                  options, err);
-    return xd_download_new(out, job->manifest, job->file, job->target->path,
-                           options, err);
+        return xd_download_new(
+            out, job->manifest, job->file,
+            job->args->directory != NULL ? job->args->directory : ".",
+            job->target->inner, options, err);
+    return xd_download_new(out, job->manifest, job->file, NULL,
+                           job->target->path, options, err);
 }
 
 int fetch_new(struct xd_download **out, const struct job *job,
@@ -265,11 +268,11 @@ static void print_failures(const struct snapshot *s)
 static const char *file_outcome(const struct xd_file_progress *p, int rc)
 {
     switch (p->state) {
-    case XD_FILE_NAMED:
+    case XD_FILE_DONE:
         return "complete";
     case XD_FILE_FAILED:
         return "failed";
-    case XD_FILE_LEFT:
+    case XD_FILE_SEPARATE:
     case XD_FILE_WAITING:
     case XD_FILE_COMPLETE:
         break;
@@ -281,7 +284,7 @@ static const char *file_outcome(const struct xd_file_progress *p, int rc)
  * error of the whole set, or NULL. */
 static const char *file_error(const struct xd_file_progress *p, const char *all)
 {
-    if (p->state == XD_FILE_NAMED)
+    if (p->state == XD_FILE_DONE)
         return NULL;
     return p->state == XD_FILE_FAILED ? p->error.msg : all;
 }
@@ -291,9 +294,10 @@ static void report_set(const struct fetch_run *r, int rc, const char *error)
     struct xd_file_progress p = {.struct_size = sizeof p};
     FILE *to = r->job->report;
 
-    for (size_t i = 0;
-         r->download != NULL && xd_download_file(r->download, i, &p) == 0; i++)
-        if (p.state != XD_FILE_LEFT)
+    for (size_t i = 0; r->download != NULL &&
+                       xd_download_file_progress(r->download, i, &p) == 0;
+         i++)
+        if (p.state != XD_FILE_SEPARATE)
             report_put_file(to, &p, r->job->args->directory,
                             file_outcome(&p, rc), file_error(&p, error));
     report_put_set(to, &r->snapshot, count_kept(r), outcome_of(rc), error);
@@ -324,9 +328,9 @@ static void note_left(const struct fetch_run *r)
     struct xd_file_progress p = {.struct_size = sizeof p};
 
     for (size_t i = 0; i < r->job->n_set && r->download != NULL &&
-                       xd_download_file(r->download, i, &p) == 0;
+                       xd_download_file_progress(r->download, i, &p) == 0;
          i++)
-        if (p.state == XD_FILE_LEFT)
+        if (p.state == XD_FILE_SEPARATE)
             put_left(r->job, i, p.bytes_total);
 }
 

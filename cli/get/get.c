@@ -13,6 +13,9 @@
 
 #include "args/choose.h"
 #include "args/inputs.h"
+#include "command/checks.h"
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "common/output.h"
 #include "common/signals.h"
 #include "common/status.h"

@@ -15,6 +15,8 @@
 
 #include "args/choose.h"
 #include "args/inputs.h"
+#include "command/checks.h"
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/words.h"
@@ -370,8 +372,8 @@ bool present_ends(const struct job *job, struct present *p, int *out_status)
 
     if (!may_be_complete(job))
         return false;
-    int rc =
-        xd_check_new(&check, job->manifest, job->file, job->target->path, &err);
+    int rc = xd_check_new(&check, job->manifest, job->file, job->target->path,
+                          job->args->options, &err);
     if (rc == 0) {
         rc = judge(job, check, p, &checked, &goes_on, &err);
         xd_check_free(check);
@@ -522,8 +524,8 @@ static int verify(const struct job *job)
     struct xd_error err;
     int status = STATUS_COMPLETE;
 
-    const int rc =
-        xd_check_new(&check, job->manifest, job->file, job->target->path, &err);
+    const int rc = xd_check_new(&check, job->manifest, job->file,
+                                job->target->path, job->args->options, &err);
     if (rc < 0) {
         words_error("%s", err.msg);
         return status_of(rc);

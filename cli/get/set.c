@@ -10,6 +10,7 @@
 #include <xdownload/manifest.h>
 
 #include "args/target.h"
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/words.h"
 #include "get/fetch.h"

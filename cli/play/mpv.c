@@ -77,12 +77,12 @@ static double rate_of(const struct mpv *m)
 static enum xd_play_state state_of(const struct mpv *m)
 {
     if (m->moves)
-        return XD_PLAYING;
+        return XD_PLAY_RUNNING;
     if (m->is_paused)
-        return XD_PAUSED;
+        return XD_PLAY_PAUSED;
     if (m->is_seeking)
-        return XD_SEEKING;
-    return m->waits || !m->has_moved ? XD_WAITING : XD_PAUSED;
+        return XD_PLAY_SEEKING;
+    return m->waits || !m->has_moved ? XD_PLAY_WAITING : XD_PLAY_PAUSED;
 }
 
 static void report_state(struct mpv *m, enum xd_play_state state)
@@ -248,13 +248,13 @@ int mpv_init(struct mpv *m, struct xd_reader *viewer, mpv_turn_fn *turn,
     (void)fcntl(m->fd, F_SETFD, FD_CLOEXEC);
     snprintf(m->option, sizeof m->option, "--input-ipc-client=fd://%d",
              m->theirs);
-    report_state(m, XD_WAITING);
+    report_state(m, XD_PLAY_WAITING);
     return 0;
 }
 
 void mpv_fini(struct mpv *m)
 {
-    report_state(m, XD_ENDED);
+    report_state(m, XD_PLAY_ENDED);
     shut(&m->theirs);
     shut(&m->fd);
 }
@@ -277,7 +277,7 @@ void mpv_begin(struct mpv *m)
 
 void mpv_stop(struct mpv *m)
 {
-    report_state(m, XD_PAUSED);
+    report_state(m, XD_PLAY_PAUSED);
 }
 
 void mpv_continue(struct mpv *m)

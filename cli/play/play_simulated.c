@@ -94,7 +94,7 @@ static int64_t show_portion(struct viewer *p)
         n = xd_reader_read(p->r, p->bytes + got, p->room - got, 0);
         if (n == XD_E_AGAIN) {
             if (!waits)
-                report_state(p, XD_WAITING);
+                report_state(p, XD_PLAY_WAITING);
             waits = true;
             n = read_patiently(p, p->bytes + got, p->room - got);
         }
@@ -102,7 +102,7 @@ static int64_t show_portion(struct viewer *p)
             got += (size_t)n;
     }
     if (waits) {
-        report_state(p, XD_PLAYING);
+        report_state(p, XD_PLAY_RUNNING);
         p->due_s += moment_s() - began_s;
     }
     return got > 0 ? (int64_t)got : n;
@@ -120,7 +120,7 @@ static int64_t play_on(struct viewer *p)
             p->due_s += (double)n / p->rate;
         }
         if (moment_s() - p->reported_s >= REPORT_S)
-            report_state(p, XD_PLAYING);
+            report_state(p, XD_PLAY_RUNNING);
     }
     return n;
 }
@@ -130,7 +130,7 @@ static int64_t prebuffer(struct viewer *p, double seconds)
 {
     const double begins_s = moment_s() + seconds;
 
-    report_state(p, XD_WAITING);
+    report_state(p, XD_PLAY_WAITING);
     const int64_t n = xd_reader_read(p->r, p->bytes, 1, 0);
     if (n > 0)
         p->shown = (uint64_t)n;
@@ -143,7 +143,7 @@ static int64_t prebuffer(struct viewer *p, double seconds)
  * no prebuffering. */
 static int64_t begin_at_once(struct viewer *p)
 {
-    report_state(p, XD_WAITING);
+    report_state(p, XD_PLAY_WAITING);
     int64_t n = xd_reader_read(p->r, p->bytes, 1, 0);
     if (n == XD_E_AGAIN)
         n = read_patiently(p, p->bytes, 1);
@@ -160,11 +160,11 @@ static int play_file(struct viewer *p, const struct args *a, bool is_first,
     p->shown = 0;
     int64_t n = is_first ? prebuffer(p, a->prebuffer) : begin_at_once(p);
     if (n >= 0 && !signals_came()) {
-        report_state(p, XD_PLAYING);
+        report_state(p, XD_PLAY_RUNNING);
         n = play_on(p);
     }
     xd_reader_error(p->r, err);
-    report_state(p, XD_ENDED);
+    report_state(p, XD_PLAY_ENDED);
     return n < 0 && !signals_came() ? (int)n : 0;
 }
 

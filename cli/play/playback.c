@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "play/playback.h"
 
+#include "command/readers.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -32,7 +33,7 @@ static void put_levels(struct json *j, struct xd_reader *r)
     struct xd_level l = {.struct_size = sizeof l};
 
     json_open_array(j, "buffer_level");
-    for (size_t i = 0; xd_reader_level(r, i, &l) == 0; i++)
+    for (size_t i = 0; xd_reader_get_level(r, i, &l) == 0; i++)
         put_pair(j, l.at_s, l.level_s);
     json_close_array(j);
 }
@@ -47,14 +48,14 @@ static void put_members(struct json *j, struct xd_reader *r,
     json_number(j, "stall_max_s", p->stall_longest_s);
     json_number(j, "stall_min_s", p->stall_least_s);
     json_number(j, "stall_blocks_s", p->stall_blocks_s);
-    put_list(j, "stall_list", r, xd_reader_stall);
+    put_list(j, "stall_list", r, xd_reader_get_stall);
     json_number(j, "rebuffer_ratio", p->rebuffer_ratio);
     json_number(j, "rebuffer_ratio_min", p->rebuffer_least);
     json_count(j, "seek_count", p->n_seeks);
     json_number(j, "restart_time_s", p->restart_s);
     json_number(j, "restart_max_s", p->restart_longest_s);
     json_number(j, "restart_min_s", p->restart_least_s);
-    put_list(j, "restart_list", r, xd_reader_restart);
+    put_list(j, "restart_list", r, xd_reader_get_seek_wait);
     json_number(j, "played_s", p->played_s);
     json_number(j, "watched_time_s", p->watched_s);
     json_number(j, "p1203_o23", p->quality);

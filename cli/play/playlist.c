@@ -47,7 +47,7 @@ static void end_view(struct xd_reader *viewer)
     struct xd_playback b = {.struct_size = sizeof b};
 
     xd_reader_playback(viewer, &b);
-    xd_reader_playhead(viewer, b.byte, 0, XD_ENDED);
+    xd_reader_playhead(viewer, b.byte, 0, XD_PLAY_ENDED);
 }
 
 void playlist_leave(struct playlist *p)

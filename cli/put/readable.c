@@ -6,6 +6,8 @@
 
 #include <xdownload/manifest.h>
 
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "common/text.h"
 
 /* One URL for each host. */

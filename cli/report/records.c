@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "command/records.h"
 #include "common/outcome.h"
 #include "common/text.h"
 

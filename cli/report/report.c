@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/manifests.h"
+#include "command/settings.h"
 #include "common/json.h"
 
 static void put_depot(struct json *j, const struct snapshot_depot *d)

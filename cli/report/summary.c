@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "command/manifests.h"
 #include "common/table.h"
 #include "common/text.h"
 #include "common/units.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/readers.h"
 #include "common/http_words.h"
 #include "common/moment.h"
 #include "serve/page_files.h"
@@ -94,11 +95,11 @@ static double asked_number(struct MHD_Connection *c, const char *name,
 static bool read_player(struct MHD_Connection *c, struct board_player *p,
                         const struct catalog *s)
 {
-    static const char *const states[] = {[XD_PLAYING] = "playing",
-                                         [XD_PAUSED] = "paused",
-                                         [XD_WAITING] = "waiting",
-                                         [XD_SEEKING] = "seeking",
-                                         [XD_ENDED] = "ended"};
+    static const char *const states[] = {[XD_PLAY_RUNNING] = "playing",
+                                         [XD_PLAY_PAUSED] = "paused",
+                                         [XD_PLAY_WAITING] = "waiting",
+                                         [XD_PLAY_SEEKING] = "seeking",
+                                         [XD_PLAY_ENDED] = "ended"};
     const char *state =
         MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "state");
     const double file = asked_number(c, "file", (double)s->n);

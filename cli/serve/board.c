@@ -7,6 +7,9 @@
 
 #include <pthread.h>
 
+#include "command/downloads.h"
+#include "command/readers.h"
+#include "command/records.h"
 #include "common/json.h"
 #include "common/moment.h"
 #include "common/outcome.h"
@@ -125,7 +128,7 @@ static struct xd_reader *viewer_locked(struct catalog_source *of,
         return NULL;
     if (v->reader != NULL && strcmp(v->id, id) == 0)
         return v->reader;
-    if (v->reader != NULL && v->state != XD_ENDED &&
+    if (v->reader != NULL && v->state != XD_PLAY_ENDED &&
         moment_s() - v->said_s < VIEWER_S)
         return NULL;
     if (xd_reader_new(&fresh, of->source, &err) < 0)

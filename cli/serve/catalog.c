@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "args/choose.h"
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "common/http_words.h"
 #include "common/status.h"
 #include "common/words.h"
@@ -175,7 +177,7 @@ static int set_rate(struct catalog_source *of, double bytes_per_s,
     const int rc = xd_reader_new(&of->pace, of->source, err);
 
     if (rc == 0)
-        xd_reader_playhead(of->pace, 0, bytes_per_s, XD_PAUSED);
+        xd_reader_playhead(of->pace, 0, bytes_per_s, XD_PLAY_PAUSED);
     return rc;
 }
 

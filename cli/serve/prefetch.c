@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/prefetch.h"
 
+#include "command/readers.h"
+
 /* Limit of readers that are examined per file. */
 #define READERS 64
 
@@ -141,8 +143,8 @@ static void look_at_clients(struct prefetch *p, struct catalog_source *of)
 
     if (f != NULL)
         end(p, f);
-    if (is_read_out ||
-        (catalog_has_clients(p->catalog, of) && xd_source_has_rest(of->source)))
+    if (is_read_out || (catalog_has_clients(p->catalog, of) &&
+                        !xd_source_needs_network(of->source)))
         want_next(p, of->file, 1);
 }
 
@@ -160,7 +162,7 @@ void prefetch_look(struct prefetch *p)
         struct prefetched *f = &p->files[i];
         if (f->of != NULL)
             go_on(p, f);
-        if (f->of != NULL && xd_source_has_rest(f->of->source))
+        if (f->of != NULL && !xd_source_needs_network(f->of->source))
             want_next(p, f->of->file, f->depth + 1);
     }
 }

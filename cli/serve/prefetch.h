@@ -9,7 +9,7 @@
  *     fetched    .......... all of 1 ........ then of 2
  *
  * The next file is prefetched when its predecessor has been downloaded as far
- * as clients need it (xd_source_has_rest()), or when a client has read all of
+ * as clients need it (xd_source_needs_network()), or when a client has read all of
  * the predecessor.  The length of the lookahead is prefetched, then the file
  * after that, and so on.  So playback continues even if files take longer to
  * start than to play.  At most PREFETCH_MOST files are prefetched.  Files that

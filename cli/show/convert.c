@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/words.h"
 

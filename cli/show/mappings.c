@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
+#include <xdpublish/parity.h>
 
 #include "common/text.h"
 #include "common/units.h"

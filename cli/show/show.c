@@ -10,6 +10,7 @@
 #include "args/choose.h"
 #include "args/inputs.h"
 #include "args/waiting.h"
+#include "command/manifests.h"
 #include "common/status.h"
 #include "common/text.h"
 #include "common/units.h"

@@ -2,6 +2,7 @@
 #include "show/show_json.h"
 
 #include <string.h>
+#include <xdpublish/parity.h>
 
 #include "common/json.h"
 #include "common/text.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xdpublish/parity.h>
 
 #include "common/text.h"
 #include "common/units.h"

@@ -9,6 +9,7 @@
 
 #include <xdownload/version.h>
 
+#include "command/records.h"
 #include "common/json.h"
 #include "common/moment.h"
 #include "common/outcome.h"

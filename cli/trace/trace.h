@@ -18,9 +18,7 @@
  * moment and the closing bracket are missing.  The format does not require the
  * closing bracket.  URLs appear as in messages, without logins and queries.
  *
- * Traces are a part of the command, not of the library.  For downloads they use
- * only public headers, so a program that links the library can record the same
- * events.
+ * Traces are a part of the command, not of the library.
  *
  * Threads: only one thread at a time may record a run.  Any thread may call all
  * other functions.  If a trace or a run is NULL, nothing is recorded.
@@ -32,6 +30,7 @@
 
 #include "lab/simulate.h"
 
+struct xd_fetch_record;
 struct trace;
 struct trace_run;
 

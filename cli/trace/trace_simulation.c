@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "command/records.h"
 #include "trace/trace_run.h"
 
 #define SAMPLES 200 /* number of counter samples */

@@ -14,7 +14,7 @@
  *         struct xd_checked found;
  *         uint64_t begin, end;
  *         struct xd_check *c;
- *         int rc = xd_check_new(&c, m, 0, path, err); // reads the whole file
+ *         int rc = xd_check_new(&c, m, 0, path, NULL, err); // reads it all
  *
  *         if (rc < 0)
  *             return rc;
@@ -48,7 +48,7 @@
  *
  *         if (rc < 0)
  *             return rc;
- *         rc = xd_checksums_read(c, sums_path, err);
+ *         rc = xd_checksums_read(c, sums_path, NULL, err);
  *         if (rc == 0)
  *             rc = xd_checksums_apply(out, c, m, XD_ALL_FILES, err);
  *         xd_checksums_free(c);
@@ -62,7 +62,7 @@
  * verified by the program gpgv) or public-key (a minisign key).  Then every
  * downloaded file must be signed in one of two ways:
  * - The file itself has a signature, from its Metalink or from
- *   xd_manifest_sign().
+ *   xd_manifest_add_signature().
  * - A signed checksum file, read with xd_checksums_read_signed(), has its
  *   checksum.
  *
@@ -74,7 +74,8 @@
  *         int rc = xd_options_set(o, "keyring", "our-keys.gpg", err);
  *
  *         if (rc == 0)
- *             rc = xd_manifest_sign(out, m, 0, "disk.iso.sig", o, err);
+ *             rc = xd_manifest_add_signature(out, m, 0, "disk.iso.sig", o,
+ *                                            err);
  *         return rc; // download *out with the options o
  *     }
  *
@@ -137,21 +138,26 @@ XD_BEGIN_DECLS
 
 /*
  * Reads the file at `path` and compares it with file number `file` of `m`.  It
- * changes nothing and does not use the network.  If the manifest has piece
- * hashes (hashes of parts of the file), every piece is compared.  The hash of
- * the whole file is compared if there are no piece hashes, if these are weak,
- * or if a checksum was added (xd_checksums_apply()).
+ * changes nothing and does not use the network.
  *
- * The call succeeds even if the file is wrong.
+ * If the manifest has piece hashes (hashes of parts of the file), every piece
+ * is compared.  The hash of the whole file is compared if there are no piece
+ * hashes, if these are weak, or if a checksum was added (xd_checksums_apply()).
+ *
+ * The call succeeds even if the file is wrong.  `o` may be NULL; the call uses
+ * only its cancel object (xd_options_set_cancel()).
  *
  * Ownership: the caller releases *out with xd_check_free().  The check holds a
  *            reference to `m`; `path` is copied.
- * Blocks:    until the whole file has been read.
- * Errors:    IO, INVAL (no such file in the manifest), NOMEM.
+ * Blocks:    until the whole file has been read.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:    CANCELED, IO, INVAL (no such file in the manifest), NOMEM.
  */
 XD_API XD_MUST_CHECK int xd_check_new(struct xd_check **out,
                                       struct xd_manifest *m, size_t file,
-                                      const char *path, struct xd_error *err);
+                                      const char *path,
+                                      const struct xd_options *o,
+                                      struct xd_error *err);
 
 /* Reports the result.  Blocks: no. */
 XD_API void xd_check_get(const struct xd_check *c, struct xd_checked *out);
@@ -194,35 +200,6 @@ XD_API XD_MUST_CHECK int xd_check_compare(struct xd_check *c,
                                           size_t *out_n, struct xd_error *err);
 
 /*
- * Asks the depots when they last modified the file.  xd_check_get() then
- * reports the answer in `stated`.  The call returns 0 at once if
- * xd_check_compare() has already asked them, or if the file on disk is empty.
- * Blocks: until enough depots have answered.  xd_cancel_trigger() ends the call
- *         early.
- * Errors: NET, NOREPLICA and others (no depot has answered), CANCELED, IO,
- *         NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_check_ask_time(struct xd_check *c,
-                                           const struct xd_options *o,
-                                           struct xd_error *err);
-
-/*
- * Verifies the signature of the file with the keys of the options keyring and
- * public-key (described at the beginning of this header).  It returns 0 without
- * reading the file if neither option is set, or if a hash of the file is from a
- * signed checksum file.
- * Blocks: while the file is read.
- * Errors:
- * - CORRUPT: the signature is not valid, or the file has no signature.
- * - INVAL: the option range is set.
- * - IO: the file cannot be read, or gpgv is not installed.
- * - NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_check_signature(const struct xd_check *c,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
-
-/*
  * Prepares the repair of the file: copies its correct bytes to PATH.part and
  * writes a journal that lists them.  A download to PATH with the option force
  * then fetches the other bytes, and replaces the file when the result is
@@ -250,62 +227,6 @@ XD_API XD_MUST_CHECK int xd_check_begin_repair(struct xd_check *c,
                                                const struct xd_options *o,
                                                struct xd_error *err);
 
-/*
- * Turns the file itself into an unfinished download: renames it to PATH.part
- * and writes a journal that lists its correct bytes.  A download to PATH then
- * fetches only the other bytes.  This needs no extra disk space, but PATH does
- * not exist until that download is complete.
- * Blocks: on disk I/O.
- * Errors: IO (an unfinished download exists already), STATE (the manifest does
- *         not state the size of the file), NOMEM.  The file is then unchanged.
- */
-XD_API XD_MUST_CHECK int xd_check_reopen(struct xd_check *c,
-                                         struct xd_error *err);
-
-/*
- * Fails if an earlier download to `path` has fetched all bytes, but `path`.part
- * did not match its checksum.  The journal of `path`.part records such a
- * failure.  A new download to `path` without a checksum would fail in the same
- * way, but only after it has contacted a server.
- *
- * Succeeds if `path` exists, or if one of the options no-continue and range is
- * set.  `o` may be NULL for the defaults.
- *
- * Threads: any.
- * Blocks:  on disk I/O.
- * Errors:  CORRUPT, NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_check_unfinished(const char *path,
-                                             const struct xd_options *o,
-                                             struct xd_error *err);
-
-/*
- * Completes a file for which xd_check_unfinished() fails, for example after a
- * mistyped checksum.  If `path`.part matches the hash of the whole file (file
- * number `file` of `m`), it is renamed to `path`.  No server is contacted.
- *
- * Also a macro that sets out->struct_size (version.h).  out->is_right becomes
- * true if the file was completed.  It becomes false if there is no such file,
- * or if `m` has no hash of the file.  If `path`.part was compared with its
- * hash, the other fields are set as by xd_check_get().  The strings live as
- * long as `m`.
- *
- * Nothing is done if xd_check_unfinished() succeeds, if the earlier download
- * used the same hash, or if one of the options remote-time, keyring and
- * public-key is set.
- *
- * Threads: any.
- * Blocks:  until the whole file has been read, and on disk I/O.
- * Errors:
- * - CORRUPT: the file does not match that hash either.
- * - IO, NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_check_complete(struct xd_manifest *m, size_t file,
-                                           const char *path,
-                                           const struct xd_options *o,
-                                           struct xd_checked *out,
-                                           struct xd_error *err);
-
 /* Releases a check; NULL does nothing. */
 XD_API void xd_check_free(struct xd_check *c);
 
@@ -319,15 +240,6 @@ XD_API XD_MUST_CHECK int xd_checksums_new(struct xd_checksums **out,
 
 /* Releases a set; NULL does nothing. */
 XD_API void xd_checksums_free(struct xd_checksums *c);
-
-/*
- * Returns true if `text` is a checksum and not the name of a file.  `text` is a
- * checksum in two cases:
- * - It begins with an algorithm and '=' or ':', for example "sha-256=3f2a..."
- *   or "SHA256:3f2a...".  The digits are not checked.
- * - It consists of hex digits only, as many as an MD5, SHA-1 or SHA-2 hash has.
- */
-XD_API bool xd_checksum_is_value(const char *text);
 
 /*
  * Adds one checksum: "TYPE=HEX", "TYPE:HEX" or "HEX".  It has no file name, so
@@ -364,38 +276,24 @@ XD_API XD_MUST_CHECK int xd_checksums_parse(struct xd_checksums *c,
                                             struct xd_error *err);
 
 /*
- * Adds the checksums in the file `path`, as xd_checksums_parse() does; "-" is
- * standard input.  It reads at most 64 MiB.
- * Blocks: on disk I/O, or on the writer of a pipe.
- * Errors: the errors of xd_checksums_parse(); IO.
- */
-XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
-                                           const char *path,
-                                           struct xd_error *err);
-
-/*
- * Adds the checksums in the file at `url`, as xd_checksums_parse() does.  It
- * reads at most 64 MiB.  `o` may be NULL for the defaults.
- * Threads: the transfer runs on a thread that ends before the call returns.
- * Blocks:  until the file has arrived.  xd_cancel_trigger() or the option
- *          max-time ends the call early.
+ * Adds the checksums in a file, as xd_checksums_parse() does.  `source` is a
+ * path, "-" for standard input, or a URL.  At most 64 MiB are read.  `o` (NULL:
+ * the defaults) is used to fetch a URL.
+ * Threads: a transfer runs on a thread that ends before the call returns.
+ * Blocks:  on disk I/O, on the writer of a pipe, or until the file has arrived.
+ *          xd_cancel_trigger() or the option max-time ends a transfer early.
  * Errors:
  * - the errors of xd_checksums_parse();
- * - NET: the server cannot be reached, or has refused the request; or `url` is
- *   not a URL;
+ * - IO: the file, or a file named in the options, cannot be read;
+ * - NET: the server cannot be reached, or has refused the request;
  * - NOREPLICA: the options exclude the host of the URL, its scheme is not
  *   supported, or it is a file: URL and the option allow-file is not set;
- * - IO: a file named in the options cannot be read;
  * - TIMEOUT, CANCELED.
  */
-XD_API XD_MUST_CHECK int xd_checksums_fetch(struct xd_checksums *c,
-                                            const char *url,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
-
-/* Returns true if the set has a checksum without a file name.  Such a set can
- * be applied to one file only. */
-XD_API bool xd_checksums_are_of_one(const struct xd_checksums *c);
+XD_API XD_MUST_CHECK int xd_checksums_read(struct xd_checksums *c,
+                                           const char *source,
+                                           const struct xd_options *o,
+                                           struct xd_error *err);
 
 /*
  * Adds the checksums of a set to file number `file` of `m`, or to all files if
@@ -438,11 +336,9 @@ XD_API XD_MUST_CHECK int xd_checksums_apply(struct xd_manifest **out,
  * - CORRUPT: `source` cannot be read, or is empty or longer than 64 KiB.
  * - TIMEOUT, CANCELED, NOMEM.
  */
-XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
-                                          struct xd_manifest *m, size_t file,
-                                          const char *source,
-                                          const struct xd_options *o,
-                                          struct xd_error *err);
+XD_API XD_MUST_CHECK int xd_manifest_add_signature(
+    struct xd_manifest **out, struct xd_manifest *m, size_t file,
+    const char *source, const struct xd_options *o, struct xd_error *err);
 
 /*
  * Reads a signed checksum file, verifies its signature with the keys in `o`,
@@ -453,9 +349,9 @@ XD_API XD_MUST_CHECK int xd_manifest_sign(struct xd_manifest **out,
  *   checksum file has an inline OpenPGP signature.  Then only the signed part
  *   of the file is used.
  *
- * Blocks: like xd_checksums_read() and xd_checksums_fetch().
+ * Blocks: like xd_checksums_read().
  * Errors:
- * - the errors of xd_checksums_read() and xd_checksums_fetch();
+ * - the errors of xd_checksums_read();
  * - CORRUPT: the signature is missing or not valid;
  * - IO: gpgv is not installed, or a key cannot be read.
  */
@@ -468,8 +364,6 @@ XD_API XD_MUST_CHECK int xd_checksums_read_signed(struct xd_checksums *c,
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_checked)
 #define xd_check_get(c, out) xd_check_get(c, xd_checked_sized(out))
-#define xd_check_complete(m, file, path, o, out, err) \
-    xd_check_complete(m, file, path, o, xd_checked_sized(out), err)
 #endif
 
 XD_END_DECLS

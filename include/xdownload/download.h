@@ -14,10 +14,10 @@
  *         struct xd_manifest *m;
  *         struct xd_download *d = NULL;
  *         struct xd_error err;
- *         int rc = xd_manifest_fetch(&m, &url, 1, NULL, &err);
+ *         int rc = xd_manifest_open(&m, &url, 1, NULL, &err);
  *
  *         if (rc == 0) {
- *             rc = xd_download_new(&d, m, 0, path, NULL, &err);
+ *             rc = xd_download_new(&d, m, 0, NULL, path, NULL, &err);
  *             xd_manifest_unref(m); // the download has its own reference
  *         }
  *         if (rc == 0)
@@ -184,78 +184,20 @@ struct xd_depot_stats {
     const char *node;
 };
 
-/* Why a request was made. */
-enum xd_fetch_reason {
-    XD_FETCH_NEXT,  /* first request for these bytes */
-    XD_FETCH_PROBE, /* to learn the size of the file */
-    /* An earlier request for these bytes failed or was stopped, or the bytes
-     * were discarded. */
-    XD_FETCH_AGAIN,
-    /* The bytes were taken from a slower request, which now ends before these
-     * bytes. */
-    XD_FETCH_SPLIT,
-    /* a second request for bytes that another request is still fetching */
-    XD_FETCH_HEDGE,
-    XD_FETCH_SAMPLE /* to compare the bytes with another depot's copy */
-};
-
-/* One request: a finished one from xd_download_next_record(), or one in flight
- * from xd_download_requests().  Times are in seconds since the start of the
- * download unless stated otherwise. */
-struct xd_fetch_record {
-    size_t struct_size;
-    unsigned depot; /* index for xd_download_depot() */
-    /* Range of bytes of the file that was requested; `end` is excluded */
-    uint64_t begin, end;
-    uint64_t received;  /* bytes of the range that were received */
-    uint64_t redundant; /* duplicate bytes; included in `received` */
-    double start_s;
-    /* time at which the first byte was received; negative if no byte was
-     * received */
-    double first_byte_s;
-    double end_s;
-    /* XD_OK, or XD_E_CANCELED if another request delivered the bytes, or the
-     * code of the failure */
-    enum xd_code code;
-    enum xd_fetch_reason reason;
-    /* Number of the slot on the depot, from 0.  A slot runs one request at a
-     * time.  It has a connection of its own unless slots share one (HTTP/2). */
-    unsigned lane;
-    double queued_s; /* time at which the request was planned */
-    /* Duration in seconds of the name lookup, and of the connection set-up
-     * including TLS.  Both are 0 if the connection was open already, or if the
-     * durations are not known. */
-    double name_s;
-    double connect_s;
-};
-
-/* State of one part of the file, for a progress bar.  Byte offsets are relative
- * to the first byte that the option `range` selects. */
-struct xd_part {
-    size_t struct_size;
-    uint64_t begin, end;   /* end is excluded */
-    uint64_t bytes_stored; /* bytes received and kept so far */
-    /* Bytes that readers can read already; included in bytes_stored.  If the
-     * manifest has piece hashes, these bytes have matched a hash. */
-    uint64_t bytes_readable;
-    /* bytes not stored yet for which a request is in flight */
-    uint64_t bytes_requested;
-};
-
 /* State of one file of xd_download_new_set(). */
 enum xd_file_state {
     XD_FILE_WAITING, /* some of its bytes are missing */
     /* all bytes are verified; the file is about to be renamed */
     XD_FILE_COMPLETE,
-    XD_FILE_NAMED,  /* complete, under its final name */
+    XD_FILE_DONE,   /* complete, under its final name */
     XD_FILE_FAILED, /* see `error` */
     /* The program has to download this file separately, with
-     * xd_download_new_in(), for one of these reasons:
+     * xd_download_new(), for one of these reasons:
      * - Its size was unknown, and it turned out to be empty, longer than 1 MiB
      *   or possibly a manifest.  bytes_total is its size if it is longer than 1
      *   MiB and not a manifest.  Otherwise bytes_total is XD_SIZE_UNKNOWN.
      * - An earlier download left an incomplete file with another hash. */
-    XD_FILE_LEFT
+    XD_FILE_SEPARATE
 };
 
 /* Progress of one file of xd_download_new_set(). */
@@ -265,11 +207,11 @@ struct xd_file_progress {
     const char *path;
     enum xd_file_state state;
     uint64_t bytes_total, bytes_done; /* bytes_total may be XD_SIZE_UNKNOWN */
-    /* Offset of its first byte in records and parts.  Records and parts number
-     * the bytes of all files consecutively. */
+    /* Offset of its first byte, if the bytes of all files are numbered
+     * consecutively. */
     uint64_t begin;
     struct xd_error error; /* code XD_OK if it has not failed */
-    /* Once the state is XD_FILE_NAMED: the hash algorithm with which the file
+    /* Once the state is XD_FILE_DONE: the hash algorithm with which the file
      * was verified, or NULL if no hash was available. */
     const char *verified;
     /* key that signed the checksum file with this hash, or NULL */
@@ -286,34 +228,42 @@ XD_BEGIN_DECLS
  *   file or to a manifest.  It may also be the path of a manifest on this
  *   machine; "-" is standard input.
  * - `path` is the local file.  NULL means the name in the URL, or the path that
- *   the manifest gives the file, in the current directory, as for
- *   xd_download_new_in().
+ *   the manifest gives the file, within the current directory: see
+ *   xd_download_new().
  * - `o` may be NULL for the defaults.
- *
- * If the manifest is only a list of URLs, the library first compares the copies
- * with each other: see xd_copies_find().
  *
  * Blocks: until the download has ended.  xd_cancel_trigger() ends the call
  *         early.
- * Errors: the errors of xd_manifest_fetch(), xd_manifest_read(),
- *         xd_copies_find(), xd_download_new(), xd_download_start() and
- *         xd_download_wait(); INVAL if `source` is NULL or empty.
+ * Errors: the errors of xd_manifest_open(), xd_download_new(),
+ *         xd_download_start() and xd_download_wait().
  */
 XD_API XD_MUST_CHECK int xd_fetch(const char *source, const char *path,
                                   const struct xd_options *o,
                                   struct xd_error *err);
 
 /*
- * Creates a download of file number `file` of `m` to the local file `path`.
- * Nothing is requested or written before xd_download_start(), but this call
- * reads the files of the options depot-cache and via.
+ * Creates a download of file number `file` of `m` to a local file.  Nothing is
+ * requested or written before xd_download_start(), but this call reads the
+ * files of the options depot-cache and via.
+ *
+ * If `directory` is NULL, `path` is used as it is.
+ *
+ * If `directory` is not NULL, the file is within it, even if `path` comes from
+ * an untrusted manifest.  "." is the current directory:
+ * - `path` must be relative, without "." and ".." components.  NULL means the
+ *   path in struct xd_file.
+ * - xd_download_start() creates missing directories of `path`.  It fails with
+ *   IO if one of them is a symbolic link.
+ * - The download removes the directories that it created if they stay empty.
  *
  * Ownership: *out has one reference, which the caller releases with
  *            xd_download_unref().  The download takes a reference to `m`, and
- *            copies `path` and `o` (NULL: the defaults).
+ *            copies `directory`, `path` and `o` (NULL: the defaults).
  * Errors:
- * - INVAL: there is no such file, `path` is NULL, or options contradict each
- *   other or do not fit this kind of download.
+ * - INVAL: there is no such file, or options contradict each other or do not
+ *   fit this kind of download.
+ * - INVAL: `path` is NULL or breaks the rules above, or the manifest gives the
+ *   file no usable path.
  * - NOREPLICA: the depots that the options allow do not hold all bytes of the
  *   file.
  * - CORRUPT: the option keyring or public-key is set, and the file has neither
@@ -325,41 +275,21 @@ XD_API XD_MUST_CHECK int xd_fetch(const char *source, const char *path,
  */
 XD_API XD_MUST_CHECK int xd_download_new(struct xd_download **out,
                                          struct xd_manifest *m, size_t file,
+                                         const char *directory,
                                          const char *path,
                                          const struct xd_options *o,
                                          struct xd_error *err);
 
 /*
- * Creates a download like xd_download_new(), but to `path` within `directory`.
- * Use it if `path` comes from an untrusted manifest.
- *
- * - `path` must be relative, without "." and ".." components.  NULL means the
- *   path in struct xd_file.
- * - `directory` NULL means the current directory.
- * - xd_download_start() creates missing directories of `path`.  It fails with
- *   IO if one of them is a symbolic link.
- * - The download removes the directories that it created if they stay empty.
- *
- * Errors: the errors of xd_download_new(); INVAL also if `path` breaks these
- *         rules, or if the manifest gives the file no usable path.
- */
-XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
-                                            struct xd_manifest *m, size_t file,
-                                            const char *directory,
-                                            const char *path,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
-
-/*
  * Creates one download of many small files: the `n` files of `m` whose numbers
  * are in `files`.  Each file goes to the path that the manifest gives it,
- * within `directory`, as for xd_download_new_in().
+ * within `directory`, as for xd_download_new(); NULL is the current directory.
  *
  * The files share depots and connections, and arrive roughly in the given
  * order.  Each file is renamed as soon as it is complete and its hash matches.
  * If a file fails, all other files continue.  At the end, xd_download_wait()
  * returns the error of the first failed file, in the given order, or 0.  Even
- * if it returns 0, there may be files with the state XD_FILE_LEFT.
+ * if it returns 0, there may be files with the state XD_FILE_SEPARATE.
  *
  * - If a file exists already, its download fails, unless the option `force` is
  *   set.
@@ -369,56 +299,44 @@ XD_API XD_MUST_CHECK int xd_download_new_in(struct xd_download **out,
  * - A later download resumes only files that have a hash and are longer than 4
  *   MiB.
  *
- * Ownership: as for xd_download_new(); `files` and `directory` are copied.
- * Errors: the errors of xd_download_new(), and:
- * - INVAL: xd_manifest_can_join() rejects a file; a file has no path; `n` is 0;
- *   the option `range` is set; or the option keyring or public-key is set, and
- *   a file has no hash from a signed checksum file.
- * - MANIFEST: the total size of the files is too large.
- * - IO, from xd_download_start(): the disk is too small for all files, or the
- *   file system cannot store their names.
- */
-XD_API XD_MUST_CHECK int xd_download_new_set(struct xd_download **out,
-                                             struct xd_manifest *m,
-                                             const size_t *files, size_t n,
-                                             const char *directory,
-                                             const struct xd_options *o,
-                                             struct xd_error *err);
-
-/*
- * Announces that files will be added to a download of xd_download_new_set()
- * while it runs.  Call it before xd_download_start(); `most` is the largest
- * number of files to add, 1 to 1 000 000.  The download then does not end
- * before xd_download_end_files().
+ * `n_more` is the largest number of files that xd_download_add_file() will add
+ * later, at most 1 000 000.  If it is not 0, the download does not end before
+ * xd_download_end_files():
  *
- *     rc = xd_download_expect_files(d, 10000, &err);
+ *     rc = xd_download_new_set(&d, m, &first, 1, 10000, folder, o, &err);
  *     rc = xd_download_start(d, &err);
  *     rc = xd_download_add_file(d, m, 7, &err);
  *     xd_download_end_files(d);
  *     rc = xd_download_wait(d, -1, &err);
  *
- * Errors:
- * - INVAL: `d` is not a download of many files, the function was called before,
- *   `most` is out of range, or the option `algorithm` is not adaptive.
- * - STATE: the download was started.
- * - NOMEM: the download cannot be used any more; release it.
+ * Ownership: as for xd_download_new(); `files` and `directory` are copied.
+ * Errors: the errors of xd_download_new(), and:
+ * - INVAL: xd_file.can_join is false for a file; a file has no path; `n` is 0;
+ *   the option `range` is set; or the option keyring or public-key is set, and
+ *   a file has no hash from a signed checksum file.
+ * - INVAL: `n_more` is out of range, or it is not 0 and the option algorithm is
+ *   not adaptive.
+ * - MANIFEST: the total size of the files is too large.
+ * - IO, from xd_download_start(): the disk is too small for all files, or the
+ *   file system cannot store their names.
  */
-XD_API XD_MUST_CHECK int xd_download_expect_files(struct xd_download *d,
-                                                  size_t most,
-                                                  struct xd_error *err);
+XD_API XD_MUST_CHECK int xd_download_new_set(
+    struct xd_download **out, struct xd_manifest *m, const size_t *files,
+    size_t n, size_t n_more, const char *directory, const struct xd_options *o,
+    struct xd_error *err);
 
 /*
  * Adds file number `file` of `m`, which may be any manifest, after all other
- * files.  Its number for xd_download_file() is the next free one.  The file
- * must fulfil the conditions of xd_download_new_set().  If a file with its path
- * exists already, the call succeeds, but this file gets the state
+ * files.  Its number for xd_download_file_progress() is the next free one.  The
+ * file must fulfil the conditions of xd_download_new_set().  If a file with its
+ * path exists already, the call succeeds, but this file gets the state
  * XD_FILE_FAILED.
  *
  * Ownership: takes a reference to `m`.
  * Threads:   any; calls from several threads wait for each other.
  * Blocks:    on disk I/O, to find out whether the path exists.
  * Errors:
- * - INVAL: xd_manifest_can_join() rejects the file, or another file has the
+ * - INVAL: xd_file.can_join is false for the file, or another file has the
  *   same path.
  * - INVAL: more files are added than were announced, or the files have more
  *   than eight pieces with hashes per announced file.
@@ -446,33 +364,8 @@ XD_API void xd_download_end_files(struct xd_download *d);
  *          files.
  * Blocks:  no.
  */
-XD_API int xd_download_file(struct xd_download *d, size_t i,
-                            struct xd_file_progress *out);
-
-/*
- * Creates a download that writes the bytes of the file in order to the
- * descriptor `fd`, which is a pipe, a terminal or a socket.
- *
- * - The download fetches bytes ahead of the output, as far as the option
- *   `lookahead` allows.  These bytes are stored in memory, or in an unnamed
- *   file in the directory of the option `spool`.
- * - If the manifest has piece hashes, each piece is written only after its hash
- *   has matched.
- * - If only the whole file has a hash, the last 16 KiB are held back until the
- *   hash has matched.  If the hash does not match, the download ends with
- *   CORRUPT.
- * - If the other end of the pipe is closed, the download ends with PIPE.  The
- *   process gets no SIGPIPE.
- *
- * Ownership: as for xd_download_new().  `fd` stays the caller's, and must stay
- *            open until the last xd_download_unref().
- * Errors:    the errors of xd_download_new(); INVAL also if `fd` is not open
- *            for writing.
- */
-XD_API XD_MUST_CHECK int xd_download_new_fd(struct xd_download **out,
-                                            struct xd_manifest *m, size_t file,
-                                            int fd, const struct xd_options *o,
-                                            struct xd_error *err);
+XD_API int xd_download_file_progress(struct xd_download *d, size_t i,
+                                     struct xd_file_progress *out);
 
 /*
  * Creates PATH.part and starts the threads of the download.  If it fails with
@@ -501,7 +394,6 @@ XD_API XD_MUST_CHECK int xd_download_start(struct xd_download *d,
  *   different bytes.
  * - IO: a local file could not be read or written, the disk is too small, or
  *   PATH.part exists but does not belong to this file.
- * - PIPE: the other end of the descriptor of xd_download_new_fd() was closed.
  * - CANCELED: xd_download_cancel() or xd_cancel_trigger() was called.
  * - TIMEOUT: the time of the option max-time has passed.
  * - INVAL: the options do not fit the size of the file, for example `range`.
@@ -515,10 +407,16 @@ XD_API XD_MUST_CHECK int xd_download_wait(struct xd_download *d, int timeout_ms,
                                           struct xd_error *err);
 
 /*
- * Sets a callback for programs with an event loop.  `function` is called when
- * the size of the file becomes known, a record is added, the state of a depot
- * changes, or the download ends.  It is not called just because bytes have
- * arrived.
+ * Sets a callback for programs with an event loop.  `function` is called after
+ * these events:
+ * - The download has ended.
+ * - The size of the file has become known.
+ * - A file of xd_download_new_set() has reached the state XD_FILE_DONE,
+ *   XD_FILE_FAILED or XD_FILE_SEPARATE.
+ * - A file or a replica was added.
+ * - A depot was opened, was set aside, or has failed.
+ * It is not called just because bytes have arrived: ask for the progress at
+ * intervals.
  *
  * If something has changed since the last xd_download_wait(), or if
  * xd_download_wait() was never called, xd_download_set_wakeup() calls
@@ -566,42 +464,6 @@ XD_API void xd_download_progress(struct xd_download *d,
  */
 XD_API int xd_download_depot(struct xd_download *d, size_t i,
                              struct xd_depot_stats *out);
-
-/*
- * Removes the oldest record from a queue, which holds up to 4096 records of
- * finished requests.  Records are kept only if the option `records` is set.
- * When the queue is full, the oldest record is lost; *out_lost (may be NULL) is
- * the number of records lost so far.
- * Returns: false if there is no record now.
- * Blocks:  no.
- */
-XD_API bool xd_download_next_record(struct xd_download *d,
-                                    struct xd_fetch_record *out,
-                                    uint64_t *out_lost);
-
-/*
- * Lists the requests in flight.  It fills in up to `n` records.  In each,
- * `code` is AGAIN, end_s and first_byte_s are negative, and start_s equals
- * queued_s until the request has been sent.
- *
- * The struct_size of the first record applies to the whole array.
- * `out` may be NULL if `n` is 0.
- * Returns: the number of requests in flight, which may be more than `n`.
- * Blocks:  no.
- */
-XD_API size_t xd_download_requests(struct xd_download *d,
-                                   struct xd_fetch_record *out, size_t n);
-
-/*
- * Divides the file into `n` parts of equal length and reports the state of
- * each, for a progress bar.
- *
- * The struct_size of the first part applies to the whole array.
- * Returns: `n`; fewer if the file has fewer bytes; 0 while its size is unknown.
- * Blocks:  no.  The computing time grows with `n` and with the number of gaps.
- */
-XD_API size_t xd_download_parts(struct xd_download *d, struct xd_part *out,
-                                size_t n);
 
 /*
  * Stops all transfers if `pauses` is true, and continues them if it is false.
@@ -687,32 +549,12 @@ XD_API void xd_download_unref(struct xd_download *d);
 XD_FILLS(xd_file_progress)
 XD_FILLS(xd_progress)
 XD_FILLS(xd_depot_stats)
-XD_FILLS(xd_fetch_record)
-#define xd_download_file(d, i, out) \
-    xd_download_file(d, i, xd_file_progress_sized(out))
+#define xd_download_file_progress(d, i, out) \
+    xd_download_file_progress(d, i, xd_file_progress_sized(out))
 #define xd_download_progress(d, out) \
     xd_download_progress(d, xd_progress_sized(out))
 #define xd_download_depot(d, i, out) \
     xd_download_depot(d, i, xd_depot_stats_sized(out))
-#define xd_download_next_record(d, out, out_lost) \
-    xd_download_next_record(d, xd_fetch_record_sized(out), out_lost)
-static inline size_t xd_download_requests_sized(struct xd_download *d,
-                                                struct xd_fetch_record *out,
-                                                size_t n)
-{
-    if (n > 0)
-        out->struct_size = sizeof *out;
-    return xd_download_requests(d, out, n);
-}
-#define xd_download_requests(d, out, n) xd_download_requests_sized(d, out, n)
-static inline size_t xd_download_parts_sized(struct xd_download *d,
-                                             struct xd_part *out, size_t n)
-{
-    if (n > 0)
-        out->struct_size = sizeof *out;
-    return xd_download_parts(d, out, n);
-}
-#define xd_download_parts(d, out, n) xd_download_parts_sized(d, out, n)
 #endif
 
 XD_END_DECLS

@@ -13,7 +13,7 @@
  *         struct xd_file f;
  *         struct xd_manifest *m;
  *         struct xd_error err;
- *         int rc = xd_manifest_read(&m, path, &err);
+ *         int rc = xd_manifest_open(&m, &path, 1, NULL, &err);
  *
  *         if (rc < 0) {
  *             fprintf(stderr, "%s\n", err.msg);
@@ -25,22 +25,22 @@
  *         return 0;
  *     }
  *
- * To open a manifest, use xd_manifest_fetch() for URLs, xd_manifest_read() for
- * a path, and xd_manifest_parse() for a manifest in memory.  xd_manifest_fetch()
- * also finds out what the URLs lead to, a manifest or copies of a file:
+ * xd_manifest_open() opens whatever a URL or a path leads to, a manifest or a
+ * file.  It also takes the URLs of several copies of one file:
  *
  *     #include <xdownload/xdownload.h>
  *
- *     int open_url(struct xd_manifest **out, struct xd_error *err)
+ *     int open_mirrors(struct xd_manifest **out, struct xd_error *err)
  *     {
  *         const char *mirrors[] = {"https://a.example/disk.iso",
  *                                  "https://b.example/disk.iso"};
  *
- *         return xd_manifest_fetch(out, mirrors, 2, NULL, err);
+ *         return xd_manifest_open(out, mirrors, 2, NULL, err);
  *     }
  *
- * xd_inspect() reports each URL separately.  xd_copies_find() and
- * xd_manifest_follow() look for the copies of the files of a manifest.
+ * Two other functions never wait: xd_manifest_parse() parses a manifest in
+ * memory, and xd_manifest_from_urls() makes a manifest of URLs that it does not
+ * request.
  *
  * A file consists of extents, which may overlap.  Together they cover the file
  * without a gap.  All replicas of an extent hold the same bytes.
@@ -60,33 +60,13 @@
  *
  * Manifests are immutable.  Functions that add something return a new manifest.
  *
- * A list of different files to download is in the format that aria2 and wget
- * read with --input-file.  xd_list_read() reads it, and xd_list_manifest()
- * makes a manifest of its files:
- *
- *     # a comment
- *     https://a.example/d.iso<TAB>https://b.example/d.iso
- *       out=disk.iso
- *       dir=images
- *       checksum=sha-256=HEX
- *     https://a.example/film.mkv
- *
- * Each line without indentation describes one file: it lists the URLs of the
- * copies, separated by tabs.  The indented lines below it are options of that
- * file: out, dir and checksum.  Other options are ignored, with a warning.  An
- * indented line that begins with SCHEME:// also describes a file.
- *
- * A URL of the list may also lead to a manifest; use xd_inspect() to find out.
- * A list of the copies of a single file is a manifest: see xd_manifest_read().
- *
  * Functions that can fail return 0 or a negative error code (error.h).
  *
- * Ownership: strings that functions return live as long as the manifest, the
- *            inspection or the list.
+ * Ownership: strings that functions return live as long as the manifest.
  * Threads:   any thread may call all functions here, and any number of threads
- *            may use one manifest, inspection or list at the same time (but not
- *            one set of options: options.h).  Transfers run on a thread that
- *            ends before the call returns.
+ *            may use one manifest at the same time (but not one set of options:
+ *            options.h).  Transfers run on a thread that ends before the call
+ *            returns.
  */
 #ifndef XDOWNLOAD_MANIFEST_H
 #define XDOWNLOAD_MANIFEST_H
@@ -98,8 +78,6 @@
 #include <xdownload/options.h>
 
 struct xd_manifest;
-struct xd_inspection;
-struct xd_list;
 
 /* Size of a file if the size is not known before a depot states it. */
 #define XD_SIZE_UNKNOWN UINT64_MAX
@@ -109,6 +87,17 @@ struct xd_list;
  * before each call (see version.h), and the library never writes more than
  * struct_size bytes. */
 
+/* Facts about a whole manifest. */
+struct xd_manifest_info {
+    size_t struct_size;
+    const char *format; /* "exnode", "metalink4", "metalink3" or "urls" */
+    size_t n_files;     /* number of files, at least 1 */
+    size_t n_warnings;  /* number of warnings: see xd_manifest_warning() */
+    /* number of files that were left out because none of their sources can be
+     * used; there is a warning for each */
+    size_t n_left_out;
+};
+
 /* One file of a manifest. */
 struct xd_file {
     size_t struct_size;
@@ -116,7 +105,7 @@ struct xd_file {
     uint64_t size;    /* size in bytes, or XD_SIZE_UNKNOWN */
     /* Number of extents, which are sorted by offset, then by length.  It is 1
      * if the size is unknown.  It is 0 if the file is empty, or if copies of it
-     * are listed only in other Metalinks: see xd_manifest_follow(). */
+     * are listed only in other Metalinks: see xd_manifest_open(). */
     size_t n_extents;
     size_t n_hashes;      /* hashes of the whole file; the strongest is first */
     size_t n_pieces;      /* 0: there are no piece hashes */
@@ -128,7 +117,7 @@ struct xd_file {
     /* Where the manifest wants the file to be stored, or NULL if it gives no
      * usable path.  The path is relative and has no ".." components.  No two
      * files of a manifest have the same path.  A directory in it may be a
-     * symbolic link on this machine; xd_download_new_in() refuses such a
+     * symbolic link on this machine; xd_download_new() refuses such a
      * path. */
     const char *path;
     /* Detached OpenPGP or minisign signature of the whole file, in its original
@@ -136,14 +125,23 @@ struct xd_file {
      * public-key. */
     const void *signature;
     size_t signature_bytes;
-    size_t n_stripes; /* stripes are sorted by offset; 0: there is no parity */
+    size_t n_stripes; /* stripes of parity: see xdpublish/parity.h; or 0 */
+    /* True if xd_download_new_set() and xd_download_add_file() accept the file.
+     * The file must not be empty, each of its replicas must hold all of it, and
+     * one of these conditions must be true:
+     * - Its size is known, and it has either one hash or one list of piece
+     *   hashes.  Two hashes are too many, for example after
+     *   xd_checksums_apply() has added them.
+     * - It has no hash and only one replica.  Its size may then be unknown. */
+    bool can_join;
 };
 
 /* One hash of a whole file. */
 struct xd_hash {
     size_t struct_size;
     /* Standard name of the algorithm, such as "sha-256", "md5" or "crc32c".
-     * The library may be unable to compute the hash. */
+     * The library may be unable to compute the hash.  "md5" and "sha-1" have
+     * known collisions: they detect damage, but not forgery. */
     const char *algorithm;
     const char *hex; /* the hash in lower-case hexadecimal */
     /* True if xd_checksums_apply() added the hash.  Such a hash is always
@@ -209,92 +207,90 @@ struct xd_replica {
 #define XD_MAY_WRITE 2u
 #define XD_MAY_MANAGE 4u
 
-/*
- * A range of the file that is protected by parity (an erasure code).
- *
- * The range is divided into `k` data shards of shard_bytes each, and `n` - `k`
- * parity shards are computed from them.  Any `k` of the `n` shards restore the
- * range.
- *
- * - Shards 0 to k - 1 are data: the bytes of the file themselves.  Extents say
- *   where they are.
- * - Shards k to n - 1 are parity, with replicas of their own.
- * - The last data shards may be short or empty.  They are coded as if they were
- *   padded with zeros.
- *
- * xdownload-manifest(5) describes the code.
- */
-struct xd_stripe {
-    size_t struct_size;
-    uint64_t number; /* number of the stripe in the manifest and in warnings */
-    uint64_t offset, length;
-    uint64_t shard_bytes;
-    unsigned k, n; /* 1 <= k < n <= 255 */
-    /* Number of shards that may be lost: the number of parity shards that have
-     * a replica. */
-    unsigned n_losses;
-};
-
-/* One shard of a stripe. */
-struct xd_shard {
-    size_t struct_size;
-    /* data shard: offset of its first byte in the file; parity shard: 0 */
-    uint64_t offset;
-    /* data shard: number of bytes of the file in it; parity shard:
-     * shard_bytes */
-    uint64_t length;
-    const char *sha256; /* SHA-256 of exactly these bytes in hex, or NULL */
-    /* number of replicas of a parity shard; 0 for a data shard: see the
-     * extents */
-    size_t n_replicas;
-};
-
 /* Stands for all files of a manifest, in place of a file number. */
 #define XD_ALL_FILES SIZE_MAX
 
 /* The lowest priority of a replica: RFC 5854, section 4.2.16. */
 #define XD_PRIORITY_NONE 999999u
 
-/* What was found at one URL. */
-struct xd_inspected {
-    size_t struct_size; /* see version.h */
-    /* NULL if the URL does not lead to a manifest.  The manifest lives as long
-     * as the inspection, or longer if the caller takes a reference. */
-    struct xd_manifest *manifest;
-    uint64_t size; /* size of the object in bytes, or XD_SIZE_UNKNOWN */
-    /* The reason if nothing could be learned about the URL; otherwise the code
-     * is XD_OK.  Codes:
-     * - NET: the server cannot be reached, or has refused the request; or the
-     *   string is not a URL.
-     * - AGAIN: the server was too slow.
-     * - TIMEOUT: the time of the option max-time passed before the server
-     *   answered.
-     * - MANIFEST: the URL leads to an invalid manifest; or `are_manifests` was
-     *   true and the URL does not lead to a manifest.
-     * - NOREPLICA: the options exclude the host of the URL, or its scheme is
-     *   not supported.
-     * - DIFFERENT: the server sent a web page, although the URL names an
-     *   archive, an image or another kind of data.  The option accept-html
-     *   turns this check off. */
-    struct xd_error error;
-};
-
-/* One file of a list.  The library fills it in, and later releases may add
- * fields at its end.  For struct_size see version.h. */
-struct xd_listed {
-    size_t struct_size;
-    size_t line;             /* line number of its URLs, from 1 */
-    const char *const *urls; /* http:, https:, ftp: and ftps: URLs */
-    size_t n_urls;           /* at least 1 */
-    /* Relative path of the file, made of `directory` and `name`, without ".."
-     * components.  NULL if the server will choose the name (`servers_name`). */
-    const char *path;
-    const char *directory; /* from dir=; "" if not given */
-    const char *name;      /* from out=; NULL: the name in the first URL */
-    const char *checksum;  /* from checksum=, for xd_checksums_add(); or NULL */
-};
-
 XD_BEGIN_DECLS
+
+/*
+ * Opens what `n` sources lead to:
+ * - One source may be the path of a manifest on this machine; "-" is standard
+ *   input.  At most 64 MiB are read.
+ * - One URL may lead to a manifest or to a file.  The beginning of the response
+ *   decides.  For a file, the manifest also lists the mirrors and hashes that
+ *   its server announced (RFC 6249), unless the option no-metalink is set.
+ * - Several URLs must lead to copies of one file.
+ * A text with SCHEME:// at its beginning is a URL, every other text is a path.
+ * A program that passes on text from others should check that it is a URL.
+ *
+ * If the result is a list of at least two URLs of one file, without a hash of
+ * the file, the call compares the copies, so that a wrong URL does no harm:
+ * - It requests the size and the first 8 KiB from each URL.  If the sizes or
+ *   the last components of the URLs differ, two more samples of 8 KiB are
+ *   compared.  Files smaller than 1 MiB are compared completely.
+ * - Each host has one vote for each different file that it delivers.
+ * - If the last component (with the query) is the same in all URLs, or the
+ *   option same-file is set, the file with more than half of the votes wins.
+ *   URLs that lead to other files are left out, with a warning for each.
+ * - If the last components differ, all URLs must lead to the same file.
+ * - A server may answer much later than the first one: after 300 ms, or after
+ *   twice the time of the first one if that is longer.  Its URL is kept if the
+ *   last components are the same and the file has at least 1 MiB.  Otherwise
+ *   the URL is left out.
+ * - If no server answers within 5 s, the list stays unchanged.  But if the last
+ *   components differ, the call fails.
+ * Files that were not compared completely are compared again while they are
+ * downloaded.
+ *
+ * If the manifest refers to Metalinks (the metaurl elements of RFC 5854), the
+ * call also fetches these and appends the copies that they list, unless the
+ * option no-metalink is set:
+ * - Only the Metalinks of files that have a SHA-256 or stronger hash are
+ *   fetched.
+ * - Only copies are added.  A Metalink that contradicts the manifest is
+ *   ignored, with a warning.
+ * - At most 32 Metalinks are fetched.  The call waits one second for them, and
+ *   longer if a file has no other copies.
+ * - A Metalink on a public server cannot add copies in private networks.
+ *
+ * If there is only one URL and it leads to a file, `o` keeps the request open.
+ * A download or source of this file with the same `o` continues the request if
+ * it starts within five seconds, so that opening costs no extra request.
+ * Otherwise the request ends with the next call, or when `o` is freed.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The sources
+ *            are copied.  `o` may be NULL for the defaults.
+ * Blocks:    on disk I/O or on the writer of a pipe, and until all servers have
+ *            answered, failed or been left out, or the time of the option
+ *            max-time has passed.  xd_cancel_trigger() ends the call early.
+ *            There is no version that does not block: a program with an event
+ *            loop calls it on another thread.
+ * Errors:
+ * - MANIFEST: the manifest is not valid (see xd_manifest_parse()).
+ * - INVAL: `n` is 0, a source is NULL or empty, or options contradict each
+ *   other.
+ * - INVAL: one of several URLs leads to a manifest.
+ * - INVAL: the URLs lead to different files, and their last components differ.
+ * - INVAL: the manifest is a list of several files, one of which has several
+ *   URLs and no hash.
+ * - CORRUPT: the URLs lead to different files, and no file has a majority.
+ * - DIFFERENT: the server sent a web page, although the URL names an archive,
+ *   an image or another kind of data.  The option accept-html turns this check
+ *   off.
+ * - NET: the server cannot be reached, or has refused the request.
+ * - NOREPLICA: the options exclude the host of the URL, or its scheme is not
+ *   supported.
+ * - IO: the manifest, or a file named in the options, cannot be read.
+ * - AGAIN: the servers are too slow.
+ * - TIMEOUT, CANCELED, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_open(struct xd_manifest **out,
+                                          const char *const *sources, size_t n,
+                                          const struct xd_options *o,
+                                          struct xd_error *err);
 
 /*
  * Parses a manifest from memory: an exNode, a Metalink or a list of URLs.  The
@@ -320,21 +316,10 @@ XD_API XD_MUST_CHECK int xd_manifest_parse(struct xd_manifest **out,
                                            struct xd_error *err);
 
 /*
- * Reads and parses the manifest in the file `path`; "-" is standard input.  It
- * reads at most 64 MiB.  For a URL use xd_manifest_fetch().
- * Ownership: the caller releases *out with xd_manifest_unref().
- * Blocks:    on disk I/O, or on the writer of a pipe.
- * Errors:    the errors of xd_manifest_parse(); IO.
- */
-XD_API XD_MUST_CHECK int xd_manifest_read(struct xd_manifest **out,
-                                          const char *path,
-                                          struct xd_error *err);
-
-/*
  * Makes a manifest of one file from `n` URLs.  Each URL must lead to a copy of
  * the whole file.  `size` may be XD_SIZE_UNKNOWN.  The name of the file is the
  * last path component of the first URL.  The URLs are not requested;
- * xd_copies_find() compares them.
+ * xd_manifest_open() compares them.
  * Ownership: the caller releases *out with xd_manifest_unref().  The URLs are
  *            copied.
  * Blocks:    no.
@@ -354,24 +339,13 @@ XD_API XD_MUST_CHECK int xd_manifest_from_urls(struct xd_manifest **out,
 XD_API struct xd_manifest *xd_manifest_ref(struct xd_manifest *m);
 XD_API void xd_manifest_unref(struct xd_manifest *m);
 
-/* Returns the format: "exnode", "metalink4", "metalink3" or "urls". */
-XD_API const char *xd_manifest_format(const struct xd_manifest *m);
-
-/* Returns true for algorithms with known collisions, such as "md5" and "sha-1".
- * Their hashes detect damage, but not forgery.  Returns false for algorithms
- * that the library cannot compute, such as "crc32c".  Threads: any. */
-XD_API bool xd_hash_is_weak(const char *algorithm);
+/* Reports facts about a manifest.  Threads: any. */
+XD_API void xd_manifest_info(const struct xd_manifest *m,
+                             struct xd_manifest_info *out);
 
 /* Returns warning number `i`: one sentence that says which part of the manifest
  * was ignored, and why.  Returns NULL if `i` is out of range. */
 XD_API const char *xd_manifest_warning(const struct xd_manifest *m, size_t i);
-
-/* Returns the number of files, at least 1. */
-XD_API size_t xd_manifest_n_files(const struct xd_manifest *m);
-
-/* Returns how many files were left out because none of their sources can be
- * used.  There is a warning for each of these files. */
-XD_API size_t xd_manifest_n_left_out(const struct xd_manifest *m);
 
 /*
  * Report one file, hash, extent or replica.  Numbers start at 0.
@@ -387,51 +361,6 @@ XD_API int xd_manifest_extent(const struct xd_manifest *m, size_t file,
 XD_API int xd_manifest_replica(const struct xd_manifest *m, size_t file,
                                size_t extent, size_t replica,
                                struct xd_replica *out);
-
-/*
- * Report one stripe, one of its shards (0 to n - 1), or one replica of a parity
- * shard.  The `offset` of a parity replica is the offset of the shard in the
- * object.
- * Returns: 0, or INVAL if a number is out of range.
- * Threads: any.
- */
-XD_API int xd_manifest_stripe(const struct xd_manifest *m, size_t file,
-                              size_t stripe, struct xd_stripe *out);
-XD_API int xd_manifest_shard(const struct xd_manifest *m, size_t file,
-                             size_t stripe, size_t shard, struct xd_shard *out);
-XD_API int xd_manifest_shard_replica(const struct xd_manifest *m, size_t file,
-                                     size_t stripe, size_t shard,
-                                     size_t replica, struct xd_replica *out);
-
-/*
- * Returns true if xd_download_new_set() accepts the file.  The file must not be
- * empty, each of its replicas must hold all of it, and one of these conditions
- * must be true:
- * - Its size is known, and it has either one hash or one list of piece hashes.
- * - It has no hash and only one replica.  Its size may then be unknown.
- *
- * A file with two hashes to compare is not accepted, for example after
- * xd_checksums_apply() has added two hashes.
- */
-XD_API bool xd_manifest_can_join(const struct xd_manifest *m, size_t file);
-
-/*
- * Makes one manifest from files of several manifests, so that
- * xd_download_new_set() can download them together.  File `i` of the result is
- * file `files[i]` of `manifests[i]`.
- *
- * The path of file `i` is `paths[i]`.  It is not checked, so the caller must
- * make sure that it is safe and unique.  If `paths` or `paths[i]` is NULL, the
- * file keeps its path.
- *
- * Ownership: the caller releases *out with xd_manifest_unref().  The new
- *            manifest holds references to the manifests; the paths are copied.
- * Errors:    INVAL (`n` is 0, or a file does not exist), NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_manifest_gather(
-    struct xd_manifest **out, struct xd_manifest *const *manifests,
-    const size_t *files, const char *const *paths, size_t n,
-    struct xd_error *err);
 
 /*
  * Writes a manifest as text in UTF-8.  `format` is one of these:
@@ -461,252 +390,17 @@ XD_API XD_MUST_CHECK int xd_manifest_write(char **out,
                                            size_t *out_len,
                                            struct xd_error *err);
 
-/* Returns true if file number `file`, or any file for XD_ALL_FILES, has secrets
- * that are written only in the format "private-exnode". */
-XD_API bool xd_manifest_has_secrets(const struct xd_manifest *m, size_t file);
-
 /* Releases a string returned by xd_manifest_write(); NULL does nothing. */
 XD_API void xd_manifest_text_free(char *text);
 
-/* Returns the hash of one piece in lower-case hex, or NULL if `piece` is out of
- * range. */
-XD_API const char *xd_manifest_piece(const struct xd_manifest *m, size_t file,
-                                     size_t piece);
-
-/*
- * Requests `n` URLs at once to see what they lead to.
- *
- * - The first bytes of a response (up to 64 KiB) decide: if they are the
- *   beginning of a manifest, all of it (up to 64 MiB) is read and parsed.
- * - If `are_manifests` is true, every URL must lead to a manifest.  A plain
- *   list of URLs is accepted as a manifest only if `are_manifests` is true or
- *   its server declares it as text/uri-list.
- * - A URL is skipped, with the code AGAIN, if its server does not answer soon
- *   after the first server: within 300 ms, or within twice the time of the
- *   first server if that is longer.  But if a URL leads to a manifest, or
- *   `are_manifests` is true, the call waits for each server as long as the
- *   option silence allows.
- * - If there is only one URL and it leads to a file, the call requests the
- *   first MiB, and `o` keeps this request open.  A download or source of the
- *   URL with the same `o` continues the request if it starts within five
- *   seconds, so the inspection costs no extra request.  Otherwise the request
- *   ends with the next inspection, or when `o` is freed.  If `o` is NULL, the
- *   request is not kept.
- *
- * Ownership: the caller releases *out with xd_inspection_free().  The URLs are
- *            copied.  `o` may be NULL for the defaults.
- * Blocks:    until all URLs have answered, failed or been skipped, or the time
- *            of the option max-time has passed.  xd_cancel_trigger() ends the
- *            call early.
- * Errors:    INVAL (`n` is 0), CANCELED, NOMEM, IO (a file named in the options
- *            cannot be read).  Failures of individual URLs are reported in
- *            struct xd_inspected.
- */
-XD_API XD_MUST_CHECK int xd_inspect(struct xd_inspection **out,
-                                    const char *const *urls, size_t n,
-                                    bool are_manifests,
-                                    const struct xd_options *o,
-                                    struct xd_error *err);
-
-/* Reports what was found at URL number `i`, from 0.  Returns 0, or INVAL if `i`
- * is out of range. */
-XD_API int xd_inspection_get(const struct xd_inspection *in, size_t i,
-                             struct xd_inspected *out);
-
-/*
- * Returns the number of manifests for xd_inspection_manifest().  If the URLs
- * lead to manifests, or `are_manifests` was true, this is the number of URLs,
- * including URLs that failed.  If they lead to files, it is 1, because the
- * library assumes that all URLs lead to copies of one file.
- * Errors:
- * - INVAL: one URL leads to a manifest, and another URL leads to a file.
- * - The error of the first URL, if nothing is known about any URL.
- */
-XD_API int64_t xd_inspection_n_manifests(const struct xd_inspection *in,
-                                         struct xd_error *err);
-
-/*
- * Returns manifest number `i`, counted as in xd_inspection_n_manifests().  If
- * the URLs lead to files, the manifest lists all URLs except the URLs that
- * failed with DIFFERENT, and has the size on which the servers agree.  For a
- * single URL the manifest also has the mirrors and hashes that the server
- * announced (RFC 6249), unless the option no-metalink is set.
- * Ownership: the caller releases *out with xd_manifest_unref().
- * Errors:    the errors of xd_inspection_n_manifests(); the error of the URL;
- *            INVAL if `i` is out of range; NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_inspection_manifest(struct xd_manifest **out,
-                                                const struct xd_inspection *in,
-                                                size_t i, struct xd_error *err);
-
-/* Releases an inspection; NULL does nothing. */
-XD_API void xd_inspection_free(struct xd_inspection *in);
-
-/*
- * Checks whether the URLs of a list are copies of one file, and adds copies
- * that other Metalinks list.  Call it before you download from a list of URLs
- * that may lead to different files.
- *
- * The call compares URLs only if the manifest is a list of at least two URLs of
- * one file (xd_manifest_format() returns "urls") and has no hash of the file.
- * The URLs of other manifests are not compared.  Then the call follows
- * Metalinks like xd_manifest_follow().
- *
- * How URLs are compared:
- * - The call requests the size and the first 8 KiB from each URL.  If the sizes
- *   differ, or the last components of the URLs differ, two more samples of 8
- *   KiB are compared.  Files smaller than 1 MiB are compared completely.
- * - Each host has one vote for each different file that it delivers.
- * - If the last component (with the query) is the same in all URLs, or the
- *   option same-file is set, the file with more than half of the votes wins.
- *   URLs that lead to other files are left out, with a warning for each.
- * - If the last components differ, all URLs must lead to the same file.
- * - If a server answers too late (see xd_inspect()), its URL is kept if the
- *   last components are the same and the file has at least 1 MiB.  Otherwise
- *   the URL is left out.
- * - If no server answers within 5 s, the list stays unchanged.  But if the last
- *   components differ, the call fails.
- *
- * Files that were not compared completely are compared again while they are
- * downloaded.
- *
- * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
- *            reference to `m`.  `o` may be NULL for the defaults.
- * Blocks:    until all URLs have answered, failed or been left out, or the time
- *            of the option max-time has passed.  xd_cancel_trigger() ends the
- *            call early.
- * Errors:
- * - CORRUPT: the URLs lead to different files, and no file has a majority.
- * - INVAL: the URLs lead to different files, and their last components differ.
- * - INVAL: the list has several files, one of which has several URLs and no
- *   hash.
- * - NET, AGAIN and others: no server answers, and the last components of the
- *   URLs differ.
- * - IO: a file named in the options cannot be read.
- * - CANCELED, NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
-                                        struct xd_manifest *m,
-                                        const struct xd_options *o,
-                                        struct xd_error *err);
-
-/*
- * Fetches the Metalinks to which a manifest refers (the metaurl elements of RFC
- * 5854), all at once, and appends the copies that they list to the copies in
- * the manifest.  If the manifest refers to no Metalinks, or the option
- * no-metalink is set, *out is `m` itself.
- *
- * - Only the Metalinks of files that have a SHA-256 or stronger hash are
- *   fetched.
- * - Only copies are added.  A Metalink that contradicts the manifest is
- *   ignored, with a warning.
- * - At most 32 Metalinks are fetched.  The call waits one second for them, and
- *   longer if a file has no other copies.
- * - A Metalink on a public server cannot add copies in private networks.
- *
- * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
- *            reference to `m`.  `o` may be NULL for the defaults.
- * Blocks:    until the Metalinks have arrived, but no longer than the time
- *            above, and no longer than the option max-time allows.
- *            xd_cancel_trigger() ends the call early.
- * Errors:    CANCELED, NOMEM, IO (a file named in the options cannot be read).
- */
-XD_API XD_MUST_CHECK int xd_manifest_follow(struct xd_manifest **out,
-                                            struct xd_manifest *m,
-                                            const struct xd_options *o,
-                                            struct xd_error *err);
-
-/*
- * Opens a manifest at a URL, or makes a manifest from several URLs of one file.
- * This combines xd_inspect(), xd_inspection_manifest() and xd_copies_find() in
- * one call.  There is no version that does not block: a program with an event
- * loop calls it on another thread, or uses xd_manifest_from_urls(), which takes
- * each URL for a copy of the file and asks no server.
- * Ownership: the caller releases *out with xd_manifest_unref().  `o` may be
- *            NULL for the defaults.
- * Blocks:    like these functions.
- * Errors:    the errors of these functions; INVAL also if several URLs lead to
- *            manifests.
- */
-XD_API XD_MUST_CHECK int xd_manifest_fetch(struct xd_manifest **out,
-                                           const char *const *urls, size_t n,
-                                           const struct xd_options *o,
-                                           struct xd_error *err);
-
-/*
- * Parses a list from memory.  `origin` is the name of the list in error
- * messages: a path, or "-" for standard input.
- *
- * If `servers_name` is true, the servers will choose the names of files without
- * out= (option content-disposition).  URLs then need not end in a file name,
- * and several URLs may end in the same name.
- *
- * Ownership: the caller releases *out with xd_list_free().  The list keeps no
- *            pointers to `data` and `origin`.
- * Blocks:    no.
- * Errors:
- * - INVAL: a line is neither a URL nor an option; an option has an invalid
- *   value, is before the first URL, or is given twice for a file; two files
- *   have the same path; or there is no URL.  The message names the line.
- * - INVAL: the list is longer than 64 MiB or has a zero byte, or `origin` is
- *   NULL.
- * - NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_list_parse(struct xd_list **out, const void *data,
-                                       size_t len, const char *origin,
-                                       bool servers_name, struct xd_error *err);
-
-/*
- * Reads and parses the list in the file `path`; "-" is standard input.  It
- * reads at most 64 MiB.
- * Blocks: on disk I/O, or on the writer of a pipe.
- * Errors: the errors of xd_list_parse(); IO.
- */
-XD_API XD_MUST_CHECK int xd_list_read(struct xd_list **out, const char *path,
-                                      bool servers_name, struct xd_error *err);
-
-/* Returns the number of files, at least 1. */
-XD_API size_t xd_list_n_files(const struct xd_list *l);
-
-/* Reports file number `i`, from 0.  Returns 0, or INVAL if `i` is out of
- * range. */
-XD_API int xd_list_file(const struct xd_list *l, size_t i,
-                        struct xd_listed *out);
-
-/*
- * Makes a manifest of the files of a list, in the same order.  The sizes are
- * unknown, and the library assumes that all URLs of a file lead to copies of
- * it.  Checksums are left out, and xd_file.path is NULL where xd_listed.path is
- * NULL.
- *
- * xd_checksums_apply() can add a checksum to a file.  After that,
- * xd_download_new_set() rejects the file, because a file with a checksum needs
- * a known size there.
- *
- * Ownership: the caller releases *out with xd_manifest_unref().  The manifest
- *            does not need the list.
- * Blocks:    no.
- * Errors:    NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_list_manifest(struct xd_manifest **out,
-                                          const struct xd_list *l,
-                                          struct xd_error *err);
-
-/* Returns warning number `i`: one sentence about a line that was ignored or
- * changed.  Returns NULL if `i` is out of range.  There are at most 100
- * warnings. */
-XD_API const char *xd_list_warning(const struct xd_list *l, size_t i);
-
-/* Releases a list; NULL does nothing. */
-XD_API void xd_list_free(struct xd_list *l);
-
 #ifndef XD_SIZES_BY_HAND
+XD_FILLS(xd_manifest_info)
 XD_FILLS(xd_file)
 XD_FILLS(xd_hash)
 XD_FILLS(xd_extent)
 XD_FILLS(xd_replica)
-XD_FILLS(xd_stripe)
-XD_FILLS(xd_shard)
+#define xd_manifest_info(m, out) \
+    xd_manifest_info(m, xd_manifest_info_sized(out))
 #define xd_manifest_file(m, file, out) \
     xd_manifest_file(m, file, xd_file_sized(out))
 #define xd_manifest_hash(m, file, hash, out) \
@@ -715,18 +409,6 @@ XD_FILLS(xd_shard)
     xd_manifest_extent(m, file, extent, xd_extent_sized(out))
 #define xd_manifest_replica(m, file, extent, replica, out) \
     xd_manifest_replica(m, file, extent, replica, xd_replica_sized(out))
-#define xd_manifest_stripe(m, file, stripe, out) \
-    xd_manifest_stripe(m, file, stripe, xd_stripe_sized(out))
-#define xd_manifest_shard(m, file, stripe, shard, out) \
-    xd_manifest_shard(m, file, stripe, shard, xd_shard_sized(out))
-#define xd_manifest_shard_replica(m, file, stripe, shard, replica, out) \
-    xd_manifest_shard_replica(m, file, stripe, shard, replica,          \
-                              xd_replica_sized(out))
-XD_FILLS(xd_inspected)
-#define xd_inspection_get(in, i, out) \
-    xd_inspection_get(in, i, xd_inspected_sized(out))
-XD_FILLS(xd_listed)
-#define xd_list_file(l, i, out) xd_list_file(l, i, xd_listed_sized(out))
 #endif
 
 XD_END_DECLS

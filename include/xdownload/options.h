@@ -22,7 +22,7 @@
  *
  * Functions that take options copy what they need, so a set can be changed or
  * freed as soon as they have returned.  If a program passes NULL instead of a
- * set, the defaults apply.  After xd_inspect() or xd_manifest_fetch(), keep the
+ * set, the defaults apply.  After xd_manifest_open(), keep the
  * set until the download or source has been started with it: the set may hold a
  * request that the download continues.
  *
@@ -133,18 +133,6 @@ XD_API XD_MUST_CHECK int xd_options_new(struct xd_options **out,
 XD_API void xd_options_free(struct xd_options *o);
 
 /*
- * Creates a copy of `o`, including its log function and its cancel object, for
- * downloads that differ in a few options.  `o` may be NULL for the defaults.
- * Ownership: the caller releases *out with xd_options_free().
- * Threads:   several threads may copy one set at the same time, if no thread
- *            changes it.
- * Errors:    NOMEM.
- */
-XD_API XD_MUST_CHECK int xd_options_dup(struct xd_options **out,
-                                        const struct xd_options *o,
-                                        struct xd_error *err);
-
-/*
  * Sets one option by its name, such as "block-size".  The value is text:
  * - Sizes are bytes, or have a suffix k, m, g or t (powers of 1024; KiB and so
  *   on mean the same) or kB, MB, GB or TB (powers of 1000).
@@ -168,15 +156,6 @@ XD_API XD_MUST_CHECK int xd_options_set(struct xd_options *o, const char *name,
                                         struct xd_error *err);
 
 /*
- * Checks whether the options fit together, for example that the chosen
- * algorithm uses all options that were set.  xd_download_new() and the other
- * functions that create a download or a source check this, too.
- * Errors: INVAL; the message says which options conflict.
- */
-XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
-                                          struct xd_error *err);
-
-/*
  * Sets the function that receives log lines; NULL: none (the default).
  * Ownership: `user` must stay valid as long as the set, and everything that was
  *            created with it.
@@ -184,15 +163,10 @@ XD_API XD_MUST_CHECK int xd_options_check(const struct xd_options *o,
 XD_API void xd_options_set_log(struct xd_options *o, xd_log_fn *log,
                                void *user);
 
-/* Reports the log function and its pointer, as given to
- * xd_options_set_log(). */
-XD_API void xd_options_log(const struct xd_options *o, xd_log_fn **out_log,
-                           void **out_user);
-
 /*
  * Sets a cancel object, which can end all calls that use this set: downloads,
- * sources and their readers, xd_fetch(), xd_inspect(), xd_copies_find(),
- * xd_checksums_fetch(), uploads, audits and all other calls that wait.  NULL:
+ * sources and their readers, xd_fetch(), xd_manifest_open(),
+ * xd_checksums_read(), uploads, audits and all other calls that wait.  NULL:
  * none (the default).  The option max-time also limits the duration of these
  * calls.
  * Ownership: the caller may free `c` at any time, even while the set or

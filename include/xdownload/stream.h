@@ -7,8 +7,7 @@
  * for example one for playback and one for thumbnails.  All readers share the
  * bytes received.
  *
- * The manifest of the file comes from xd_manifest_fetch() for a URL, or from
- * xd_manifest_read() for a path (manifest.h).
+ * The manifest of the file comes from xd_manifest_open() (manifest.h).
  *
  *     #include <stdio.h>
  *     #include <xdownload/xdownload.h>
@@ -96,12 +95,12 @@ struct xd_reader;
 
 /* What a player is doing, for xd_reader_playhead(). */
 enum xd_play_state {
-    XD_PLAYING, /* playback is running */
-    XD_PAUSED,  /* the user has paused playback */
-    XD_WAITING, /* playback has not begun, or waits for missing bytes */
+    XD_PLAY_RUNNING, /* playback is running */
+    XD_PLAY_PAUSED,  /* the user has paused playback */
+    XD_PLAY_WAITING, /* playback has not begun, or waits for missing bytes */
     /* the user has moved to another position, and playback has not resumed */
-    XD_SEEKING,
-    XD_ENDED /* playback has ended */
+    XD_PLAY_SEEKING,
+    XD_PLAY_ENDED /* playback has ended */
 };
 
 /* The library fills in the structs below.  Later releases may add fields at
@@ -166,24 +165,6 @@ struct xd_playback {
     bool is_stalled;        /* true while playback is stalled */
 };
 
-/* One stall, or one wait after a seek. */
-struct xd_stall {
-    size_t struct_size;
-    double media_s; /* seconds of media played before the stall or wait began */
-    double seconds; /* duration of the stall or wait */
-};
-
-/* The amount of media buffered at one moment.  A playback has at most 1000 such
- * samples, evenly spaced in time. */
-struct xd_level {
-    size_t struct_size;
-    /* seconds since the first call of xd_reader_read() or
-     * xd_reader_playhead() */
-    double at_s;
-    /* seconds of media buffered ahead of the playback position */
-    double level_s;
-};
-
 XD_BEGIN_DECLS
 
 /*
@@ -238,26 +219,18 @@ XD_API size_t xd_source_buffered(struct xd_source *s, struct xd_buffered *out,
                                  size_t n);
 
 /*
- * Lists the positions of up to `n` readers of the source, without readers that
- * have not read yet.  `out` may be NULL if `n` is 0.
- * Returns: the number of readers that have read, which may be more than `n`.
- * Blocks:  no.
- */
-XD_API size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n);
-
-/*
- * Returns true when the readers need nothing more from the network.  A program
- * can then start to read the next file of a playlist without slowing this one
- * down.
+ * Returns true while the readers still need bytes from the network.  When it
+ * returns false, a program can start to read the next file of a playlist
+ * without slowing this one down.
  *
- * The result is true when the file is complete.  It is also true when every
+ * The result is false when the file is complete.  It is also false when every
  * reader has all bytes of its lookahead, and the lookahead of at least one
  * reader reaches the end of the file.  A reader that has only read an index at
  * the end of the file does not count.
  *
  * Blocks: no.
  */
-XD_API bool xd_source_has_rest(struct xd_source *s);
+XD_API bool xd_source_needs_network(struct xd_source *s);
 
 /*
  * Creates a reader at position 0.  The library fetches nothing for the reader
@@ -303,8 +276,14 @@ XD_API XD_MUST_CHECK int64_t xd_reader_size(struct xd_reader *r,
  * Errors:
  * - AGAIN: the timeout has elapsed.
  * - CANCELED: xd_reader_interrupt() or xd_cancel_trigger() was called.
- * - NOREPLICA: no depot can deliver the bytes at this position.  A seek to
- *   another position may help.
+ * - NOREPLICA: no depot can deliver the bytes at this position.  The library
+ *   has tried each depot several times (options retry and patience), and does
+ *   not try again: until something changes, every read at this position fails
+ *   at once.  Continue with xd_reader_seek() to another position, or add a copy
+ *   with xd_download_add_replica(); then read again.
+ * - NOREPLICA, also from xd_download_wait(): the download has ended, because
+ *   all missing bytes are lost or the network was down for too long.  Create a
+ *   new source.
  * - CORRUPT: bytes that this reader has read earlier are wrong.  To continue,
  *   call xd_reader_seek().
  * - INVAL: the position is after the end of the file.  xd_reader_seek() could
@@ -350,9 +329,6 @@ XD_API void xd_reader_set_wakeup(struct xd_reader *r, xd_wakeup_fn *function,
 XD_API XD_MUST_CHECK int xd_reader_descriptor(struct xd_reader *r,
                                               struct xd_error *err);
 
-/* Returns the position of the next byte to read.  Blocks: no. */
-XD_API uint64_t xd_reader_position(struct xd_reader *r);
-
 /*
  * Interrupts a reader from any thread.  While `on` is true, its read and size
  * calls return CANCELED at once, including a call that is already waiting.
@@ -369,12 +345,12 @@ XD_API void xd_reader_error(struct xd_reader *r, struct xd_error *out);
  * Reports the state of the player.  Call it at every change of state, and about
  * once a second during playback.
  *
- * - `byte`: the position in the file of what is on the screen now.  It is not
- *   xd_reader_position(), which is ahead of it, because players read ahead.
+ * - `byte`: the position in the file of what is on the screen now.  The reader
+ *   is ahead of it, because players read ahead.
  * - `bytes_per_s`: the bytes that playback needs in each second: the mean rate
  *   of the file times the speed of playback.  <= 0: unchanged.
  * - `state`: what the viewer sees.  A read that returns AGAIN is not yet
- *   XD_WAITING; playback waits only when the player has run out of bytes.
+ *   XD_PLAY_WAITING; playback waits only when the player has run out of bytes.
  *
  * The library needs this to fetch the most urgent bytes first, to convert a
  * `lookahead` given in seconds, and for the statistics of xd_reader_playback().
@@ -388,27 +364,9 @@ XD_API void xd_reader_playhead(struct xd_reader *r, uint64_t byte,
 /* Reports the statistics of the playback so far.  Blocks: no. */
 XD_API void xd_reader_playback(struct xd_reader *r, struct xd_playback *out);
 
-/*
- * List the stalls, the waits after seeks, and the buffer levels of the
- * playback.  Only the first 4096 stalls and 4096 waits are listed;
- * xd_reader_playback() counts all of them.
- * Returns: 0, or INVAL if `i` is out of range.
- * Blocks:  no.
- */
-XD_API int xd_reader_stall(struct xd_reader *r, size_t i, struct xd_stall *out);
-XD_API int xd_reader_restart(struct xd_reader *r, size_t i,
-                             struct xd_stall *out);
-XD_API int xd_reader_level(struct xd_reader *r, size_t i, struct xd_level *out);
-
 #ifndef XD_SIZES_BY_HAND
 XD_FILLS(xd_playback)
-XD_FILLS(xd_stall)
-XD_FILLS(xd_level)
 #define xd_reader_playback(r, out) xd_reader_playback(r, xd_playback_sized(out))
-#define xd_reader_stall(r, i, out) xd_reader_stall(r, i, xd_stall_sized(out))
-#define xd_reader_restart(r, i, out) \
-    xd_reader_restart(r, i, xd_stall_sized(out))
-#define xd_reader_level(r, i, out) xd_reader_level(r, i, xd_level_sized(out))
 static inline size_t xd_source_buffered_sized(struct xd_source *s,
                                               struct xd_buffered *out, size_t n)
 {

@@ -76,14 +76,11 @@ XD_BEGIN_DECLS
 XD_API unsigned xd_version_number(void);
 
 /*
- * xd_version() returns the version as text, such as "0.1.0".
- * xd_version_libcurl() returns the versions of libcurl and of the libraries
- * that libcurl uses, such as "libcurl/7.88.1 OpenSSL/3.0.15".
- * Threads: any.
- * Ownership: the strings are static.
+ * Returns this version as text, such as "0.1.0".
+ * Ownership: the string is static.
+ * Threads:   any.
  */
 XD_API const char *xd_version(void);
-XD_API const char *xd_version_libcurl(void);
 
 XD_END_DECLS
 

@@ -17,12 +17,9 @@
  *       xd_options_*        settings of a download            <options.h>
  *       xd_cancel_*         stop calls that wait              <options.h>
  *     What to download
- *       xd_manifest_*       parse, read and write manifests   <manifest.h>
- *       xd_inspect()        find out what URLs lead to        <manifest.h>
- *       xd_list_*           lists of different files          <manifest.h>
+ *       xd_manifest_*       which server has which bytes      <manifest.h>
  *     Verification
  *       xd_checksums_*      SHA256SUMS and similar files      <check.h>
- *       xd_manifest_sign()  OpenPGP and minisign signatures   <check.h>
  *       xd_check_*          verify and repair a local file    <check.h>
  *     Basics
  *       struct xd_error     error codes and messages          <error.h>
@@ -43,9 +40,9 @@
  *   the connections and files of the parent.  The memory and descriptors of
  *   these objects are freed only when the child ends or calls exec().
  *
- * Signals: the threads of the library block all signals (except faults), so that a signal
- * interrupts only threads of the program.  Closed connections do not raise
- * SIGPIPE.
+ * Signals: the threads of the library block all signals (except faults), so
+ * that a signal interrupts only threads of the program.  Closed connections do
+ * not raise SIGPIPE.
  *
  * libxdownload(3) and examples/fetch.c show a complete program.
  */

@@ -136,7 +136,7 @@ XD_BEGIN_DECLS
  * - An object is deleted only on the named store or host, and only if its name
  *   has the form of names that uploads choose.
  * - Before anything is deleted, every byte of the remaining copies is read and
- *   compared with a hash of the manifest that is not weak (xd_hash_is_weak()).
+ *   compared with a hash of the manifest other than MD5 or SHA-1.
  * - With keeps_objects, the bytes are compared only if the file has parity and
  *   a hash that is not weak.  This makes sure that k good shards of each stripe
  *   remain.

@@ -9,6 +9,7 @@
  *       xd_replicas_*       remove or renew copies            <upkeep.h>
  *       xd_manifest_make()  a manifest of existing copies     <make.h>
  *       xd_audit_*          test every copy of a file         <audit.h>
+ *       xd_manifest_stripe()  the parity of a file            <parity.h>
  *       xd_probe_*          when copies on IBP depots expire  <probe.h>
  *
  * The functions are in libxdownload.  To download a file, a program does not
@@ -19,6 +20,7 @@
 
 #include <xdpublish/audit.h>
 #include <xdpublish/make.h>
+#include <xdpublish/parity.h>
 #include <xdpublish/probe.h>
 #include <xdpublish/upkeep.h>
 #include <xdpublish/upload.h>

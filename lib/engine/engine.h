@@ -60,7 +60,7 @@
 
 /* The destination of the bytes. */
 struct xd_destination {
-    /* constant after new(); path_given after xd_download_new_in() */
+    /* constant after new(); path_given after xd_download_new() */
     const struct xd_output_traits *output;
     char *path;        /* path of the file, or NULL */
     size_t path_given; /* length of the part of `path` that the program chose,

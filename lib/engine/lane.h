@@ -15,6 +15,7 @@
 #include "base/addresses.h"
 #include "base/range.h"
 #include "base/time.h"
+#include "command/records.h"
 #include "engine/via.h"
 #include "engine/trust/junctions.h"
 #include "engine/trust/piece_hash.h"

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/choice.h"
 #include "base/error.h"
+#include "command/settings.h"
 #include "engine/begun.h"
 #include "engine/decide.h"
 #include "engine/depot.h"

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hosts.h"
 #include "base/number.h"
+#include "command/settings.h"
 #include "engine/option_texts.h"
 #include "io/net_texts.h"
 #include "os/cancel.h"

@@ -2,6 +2,7 @@
 #include "engine/records.h"
 
 #include "base/alloc.h"
+#include "command/records.h"
 
 /* Number of records kept at first and at most: enough for a program that takes
  * them regularly. */

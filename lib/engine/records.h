@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <xdownload/download.h>
 
+struct xd_fetch_record;
 struct xd_records {
     struct xd_fetch_record *ring; /* NULL if records are not wanted */
     size_t first, n, capacity;

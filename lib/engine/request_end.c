@@ -8,6 +8,8 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/ping.h"
+#include "command/manifests.h"
+#include "command/records.h"
 #include "engine/coded.h"
 #include "engine/depot.h"
 #include "engine/depots.h"

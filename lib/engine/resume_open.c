@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/checks.h"
 #include "engine/engine.h"
 #include "engine/resume_compare.h"
 #include "io/journal/journal.h"
@@ -489,6 +490,7 @@ int xd_check_unfinished(const char *path, const struct xd_options *o,
 struct completing {
     struct xd_manifest *manifest;
     size_t file;
+    const struct xd_options *options;
     struct xd_checked *out;
     bool is_right;
 };
@@ -518,7 +520,7 @@ static int hash_part(const struct unfinished *u,
 
     if (is_retried(k, contents))
         return 0;
-    rc = xd_check_new(&c, k->manifest, k->file, u->part, err);
+    rc = xd_check_new(&c, k->manifest, k->file, u->part, k->options, err);
     if (rc < 0)
         return rc;
     xd_check_get(c, &checked);
@@ -560,7 +562,8 @@ int xd_check_complete(struct xd_manifest *m, size_t file, const char *path,
                       const struct xd_options *o, struct xd_checked *out,
                       struct xd_error *err)
 {
-    struct completing k = {.manifest = m, .file = file, .out = out};
+    struct completing k = {
+        .manifest = m, .file = file, .options = o, .out = out};
     int rc;
 
     out->is_right = false;

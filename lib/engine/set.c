@@ -245,12 +245,12 @@ static void fail_file_locked(struct xd_engine *e, size_t i,
                                        e->set.places[i].range);
     size_known_locked(&e->set, i);
     f->state = f->leaves ? XD_SET_LEFT : XD_SET_FAILED;
+    xd_engine_raise_locked(e, &e->notifier);
     if (f->leaves)
         return;
     xd_kept_error_free(f->error);
     f->error = xd_error_keep(error);
     log_failed_locked(e, i, error->msg);
-    xd_engine_raise_locked(e, &e->notifier);
 }
 
 bool xd_set_fail_locked(struct xd_engine *e, struct xd_range range,

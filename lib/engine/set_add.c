@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limit.h"
 #include "base/string_hash.h"
+#include "command/manifests.h"
 #include "engine/depot.h"
 #include "engine/depots.h"
 #include "engine/engine.h"

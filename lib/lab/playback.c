@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/range.h"
+#include "command/records.h"
 
 /* Bytes that one request received in order, at a constant rate. */
 struct part {

@@ -22,6 +22,8 @@
 
 #include <xdownload/download.h>
 
+struct xd_fetch_record;
+
 /*
  * Computes the total time in seconds for which a player would have stalled, and
  * stores it in *out_s.

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "command/records.h"
+#include "command/settings.h"
 #include "engine/decide.h"
 #include "engine/options.h"
 #include "engine/readers/window.h"

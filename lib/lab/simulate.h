@@ -51,6 +51,7 @@
 #include <stdbool.h>
 #include <xdownload/download.h>
 
+struct xd_fetch_record;
 struct xd_simulation;
 
 /* Input of a simulation. */

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "command/checks.h"
 #include "manifest/model.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"

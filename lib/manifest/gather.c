@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "command/manifests.h"
 #include "manifest/model.h"
 
 static int add(struct xd_manifest *to, struct xd_manifest *m, size_t file,

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limit.h"
+#include "command/manifests.h"
 #include "manifest/builder.h"
 #include "manifest/hashes.h"
 #include "manifest/model.h"

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "base/typed_url.h"
 #include "base/url.h"
+#include "command/lists.h"
 #include "manifest/model.h"
 #include "manifest/names.h"
 #include "manifest/parse.h"

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "command/lists.h"
 #include "manifest/format.h"
 #include "manifest/model.h"
 

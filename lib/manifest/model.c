@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/copy_out.h"
 #include "base/text.h"
+#include "command/manifests.h"
 #include "manifest/names.h"
 #include "manifest/signed_texts.h"
 
@@ -208,6 +209,17 @@ size_t xd_manifest_n_left_out(const struct xd_manifest *m)
     return m->n_left_out;
 }
 
+void xd_manifest_info(const struct xd_manifest *m, struct xd_manifest_info *out)
+{
+    struct xd_manifest_info info = {.struct_size = sizeof info,
+                                    .format = m->format,
+                                    .n_files = m->n_files,
+                                    .n_warnings = m->n_warnings,
+                                    .n_left_out = m->n_left_out};
+
+    xd_copy_out(out, &info, sizeof info);
+}
+
 /* Fails with INVAL if the caller has not set struct_size. */
 int xd_model_copy_row(void *out, const void *row, size_t row_size)
 {
@@ -239,7 +251,8 @@ int xd_manifest_file(const struct xd_manifest *m, size_t file,
                           .path = f->path,
                           .signature = f->rare->signature,
                           .signature_bytes = f->rare->signature_bytes,
-                          .n_stripes = f->rare->n_stripes};
+                          .n_stripes = f->rare->n_stripes,
+                          .can_join = xd_manifest_can_join(m, file)};
     if (f->rare->pieces) {
         row.n_pieces = f->rare->pieces->n;
         row.piece_bytes = f->rare->pieces->piece_bytes;

@@ -2,6 +2,7 @@
 #include "manifest/parity.h"
 
 #include <stdlib.h>
+#include <xdpublish/parity.h>
 
 #include "base/array.h"
 #include "base/error.h"

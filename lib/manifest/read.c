@@ -3,6 +3,8 @@
 #include <xdownload/check.h>
 #include <xdownload/manifest.h>
 
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "manifest/input.h"
 #include "manifest/parse.h"
 #include "manifest/signed_texts.h"
@@ -47,8 +49,8 @@ int xd_list_read(struct xd_list **out, const char *path, bool servers_name,
     return rc;
 }
 
-int xd_checksums_read(struct xd_checksums *c, const char *path,
-                      struct xd_error *err)
+int xd_checksums_read_file(struct xd_checksums *c, const char *path,
+                           struct xd_error *err)
 {
     struct xd_input in;
     int rc = read_all(&in, path, err);

@@ -14,6 +14,11 @@ int xd_checksums_parse_signed(struct xd_checksums *c, struct xd_span text,
                               const char *origin, const char *signed_by,
                               struct xd_error *err);
 
+/* Adds the checksums in the file `path`, as xd_checksums_parse() does; "-" is
+ * standard input.  Errors: the errors of xd_checksums_parse(); IO. */
+int xd_checksums_read_file(struct xd_checksums *c, const char *path,
+                           struct xd_error *err);
+
 /* Reads a file ("-": standard input), at most 64 MiB, to *out, replacing its
  * content.  Errors: IO, NOMEM. */
 int xd_text_read(struct xd_text *out, const char *path, struct xd_error *err);

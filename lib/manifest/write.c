@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/unicode.h"
+#include "command/manifests.h"
 
 static const struct xd_writer *const writers[] = {&xd_writer_metalink4,
                                                   &xd_writer_exnode};

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "command/manifests.h"
 #include "os/routes.h"
 #include "publish/audit_run.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "command/readers.h"
 
 struct xd_origin {
     /* Constant after open(). */

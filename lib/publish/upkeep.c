@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/copy_out.h"
+#include "command/manifests.h"
 #include "os/file.h"
 
 /* ---- opening ---- */

@@ -107,11 +107,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <xdownload/download.h>
-
 #include "base/ping.h"
 #include "base/range.h"
 #include "base/time.h"
+#include "command/records.h"
 #include "sched/layout.h"
 
 struct xd_ledger;

@@ -247,10 +247,7 @@ int main(int argc, char **argv)
     OLD(xd_progress) progress;
     OLD(xd_depot_stats) depot;
     OLD(xd_playback) playback;
-    OLD(xd_inspected) inspected;
-    OLD(xd_fetch_record) record;
     struct { struct xd_buffered s[4]; unsigned char guard[GUARD]; } buffered;
-    struct xd_inspection *in;
     struct xd_manifest *m;
     struct xd_options *o;
     struct xd_source *s;
@@ -260,10 +257,7 @@ int main(int argc, char **argv)
     size_t done = 0;
 
     assert(xd_options_new(&o, &err) == 0);
-    assert(xd_options_set(o, "records", "yes", &err) == 0);
-    assert(xd_inspect(&in, urls, 1, 0, o, &err) == 0);
-    CALL(inspected, xd_inspection_get(in, 0, &inspected.s));
-    assert(xd_inspection_manifest(&m, in, 0, &err) == 0);
+    assert(xd_manifest_open(&m, urls, 1, o, &err) == 0);
     CALL(info, xd_option_info(0, &info.s));
     CALL(file, xd_manifest_file(m, 0, &file.s));
     assert(file.s.size == 300000);
@@ -287,8 +281,6 @@ int main(int argc, char **argv)
     assert(progress.s.bytes_done == 300000);
     CALL(depot, xd_download_depot(xd_source_download(s), 0, &depot.s));
     CALL(playback, xd_reader_playback(r, &playback.s));
-    CALL(record, xd_download_next_record(xd_source_download(s), &record.s,
-                                         NULL));
     memset(&buffered, 0xa5, sizeof buffered);
     buffered.s[0].struct_size = sizeof buffered.s[0];
     assert(xd_source_buffered(s, buffered.s, 4) == 1);
@@ -298,7 +290,6 @@ int main(int argc, char **argv)
     puts("as before");
     xd_reader_free(r);
     xd_source_unref(s);
-    xd_inspection_free(in);
     xd_manifest_unref(m);
     xd_options_free(o);
     return 0;

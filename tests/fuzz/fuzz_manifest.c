@@ -5,9 +5,12 @@
  */
 #include <libxml/xmlerror.h>
 #include <xdownload/manifest.h>
+#include <xdpublish/parity.h>
 
 #include "base/text.h"
 #include "base/url.h"
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "fuzz.h"
 #include "manifest/edit.h"
 #include "manifest/join.h"

@@ -7,6 +7,7 @@
  */
 #include <xdownload/check.h>
 
+#include "command/checks.h"
 #include "fuzz.h"
 #include "manifest/names.h"
 #include "manifest/sums.h"

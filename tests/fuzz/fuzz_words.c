@@ -13,6 +13,7 @@
 #include "base/hosts.h"
 #include "base/typed_url.h"
 #include "base/url.h"
+#include "command/settings.h"
 #include "engine/options.h"
 #include "fuzz.h"
 

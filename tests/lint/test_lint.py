@@ -75,7 +75,7 @@ def sideways(files):
     """Includes from folders of the command that this one may not use."""
     return [(p, name) for p in files for bracket, name in includes(p)
             if bracket == '"' and name.partition("/")[0] not in
-            [p.parent.name, *COMMAND_USES[p.parent.name]]]
+            ["command", p.parent.name, *COMMAND_USES[p.parent.name]]]
 
 
 def test_a_folder_of_the_command_uses_those_below_it():
@@ -105,7 +105,8 @@ def beyond_public(files):
         for bracket, name in includes(path):
             own = bracket == '"' and any((folder / name).is_file() for folder
                                          in (path.parent, SOURCE / "cli"))
-            own = own or "cli" in path.parts and name in COMMAND_KNOWS
+            own = own or "cli" in path.parts and (
+                name in COMMAND_KNOWS or name.startswith("command/"))
             system = bracket == "<" and not re.match(r"(curl|libxml|base|os|io|"
                                                      r"ledger|manifest|sched|engine)/",
                                                      name)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <xdownload/options.h>
 
+#include "command/records.h"
 #include "lab/playback.h"
 #include "lab/simulate.h"
 #include "suite.h"

@@ -10,6 +10,7 @@
 #include <xdownload/check.h>
 #include <xdownload/download.h>
 
+#include "command/checks.h"
 #include "engine/trust/sample_copies.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
@@ -166,7 +167,7 @@ static void forget(void)
 static int fetch(void)
 {
     struct xd_download *d;
-    int rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    int rc = xd_download_new(&d, manifest, 0, NULL, path, options, &error);
 
     if (rc < 0)
         return rc;
@@ -281,7 +282,7 @@ END_TEST
 static int reopen(void)
 {
     struct xd_check *check;
-    int rc = xd_check_new(&check, manifest, 0, path, &error);
+    int rc = xd_check_new(&check, manifest, 0, path, NULL, &error);
 
     if (rc < 0)
         return rc;
@@ -334,7 +335,7 @@ static void assert_file_is_complete_or_kept(int rc)
 static int begin_repair(void)
 {
     struct xd_check *check;
-    int rc = xd_check_new(&check, manifest, 0, path, &error);
+    int rc = xd_check_new(&check, manifest, 0, path, NULL, &error);
 
     if (rc < 0)
         return rc;

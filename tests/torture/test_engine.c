@@ -9,6 +9,11 @@
 #include <xdownload/manifest.h>
 #include <xdownload/stream.h>
 
+#include "command/downloads.h"
+#include "command/inspect.h"
+#include "command/manifests.h"
+#include "command/records.h"
+#include "command/settings.h"
 #include "engine/depots.h"
 #include "engine/layout.h"
 #include "engine/options.h"
@@ -152,7 +157,7 @@ static int download_to_file(const struct mock_step *first,
     unlink(path);
     open_depots(first, second, size);
     torture_begin();
-    rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    rc = xd_download_new(&d, manifest, 0, NULL, path, options, &error);
     ck_assert((rc == 0) == (d != NULL));
     if (rc == 0)
         rc = run(d);
@@ -237,7 +242,7 @@ static int download_joined(void)
     unlink(path);
     open_depots(good, good, "<size>100</size>");
     torture_begin();
-    rc = xd_download_new(&d, manifest, 0, path, options, &error);
+    rc = xd_download_new(&d, manifest, 0, NULL, path, options, &error);
     replica.url = "http://127.0.0.1:1/f";
     if (rc == 0)
         rc = xd_download_add_replica(d, &replica, NULL, &error);
@@ -410,9 +415,9 @@ static int inspect_and_download(void)
     servers[0] = mock_start(good);
     urls[0] = mock_url(servers[0]);
     torture_begin();
-    rc = xd_manifest_fetch(&found, urls, 1, options, &error);
+    rc = xd_manifest_open(&found, urls, 1, options, &error);
     if (rc == 0)
-        rc = xd_download_new(&d, found, 0, path, options, &error);
+        rc = xd_download_new(&d, found, 0, NULL, path, options, &error);
     if (rc == 0)
         rc = xd_download_start(d, &error);
     if (rc == 0)
@@ -481,7 +486,7 @@ static int fetch_checksums(void)
     servers[0] = mock_start(sums);
     error = (struct xd_error){.code = XD_OK};
     torture_begin();
-    rc = xd_checksums_fetch(c, mock_url(servers[0]), options, &error);
+    rc = xd_checksums_read(c, mock_url(servers[0]), options, &error);
     torture_end();
     ck_assert_int_eq(rc, error.code);
     mock_stop(servers[0]);

@@ -7,6 +7,8 @@
 #include <xdownload/check.h>
 #include <xdownload/manifest.h>
 
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "manifest/join.h"
 #include "suite.h"
 #include "torture.h"

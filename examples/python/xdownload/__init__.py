@@ -74,7 +74,8 @@ def fetch(source: Source, path: "Union[str, os.PathLike[str]]", *,
     values = options(chosen)
     error = ffi.new("struct xd_error *")
     download = make(lib.xd_download_new, "xd_download", lib.xd_download_unref,
-                    manifest(source, values), file, os.fsencode(path), values)
+                    manifest(source, values), file, ffi.NULL,
+                    os.fsencode(path), values)
     try:
         check(lib.xd_download_start(download, error), error)
         code = lib.XD_E_AGAIN
@@ -101,6 +102,7 @@ class _Reader(io.RawIOBase):
         # A signal handler may close the file that its own thread reads.
         self._lock = threading.RLock()
         self._is_closing = False
+        self._at = 0
         self._source = make(lib.xd_source_new, "xd_source",
                             lib.xd_source_unref, manifest(source, chosen),
                             file, chosen)
@@ -139,8 +141,10 @@ class _Reader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         with ffi.from_buffer(buffer, require_writable=True) as room:
-            return self._wait_for(lambda: int(lib.xd_reader_read(
+            count = self._wait_for(lambda: int(lib.xd_reader_read(
                 self._reader, room, len(room), LOOK_MS)))
+        self._at += count
+        return count
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         if whence == os.SEEK_CUR:
@@ -151,13 +155,14 @@ class _Reader(io.RawIOBase):
             raise ValueError(f"invalid whence: {whence}")
         if offset < 0:
             raise ValueError(f"negative seek position {offset}")
-        return self._wait_for(
+        self._at = self._wait_for(
             lambda: int(lib.xd_reader_seek(self._reader, offset)))
+        return self._at
 
     def tell(self) -> int:
         with self._lock:
             self._check_open()
-            return int(lib.xd_reader_position(self._reader))
+            return self._at
 
     def size(self) -> int:
         return self._wait_for(

@@ -74,7 +74,6 @@ def options(values: Mapping[str, Value]) -> Any:
         for one in _strings(value):
             check(lib.xd_options_set(made, name.replace("_", "-").encode(),
                                      one.encode(), error), error)
-    check(lib.xd_options_check(made, error), error)
     return made
 
 
@@ -89,15 +88,11 @@ def _strings(value: Value) -> List[str]:
 def manifest(source: Union[str, "os.PathLike[str]", Iterable[str]],
              chosen: Any) -> Any:
     """What a path, a URL, or URLs of copies of one file lead to."""
-    if isinstance(source, os.PathLike) or \
-            isinstance(source, str) and "://" not in source:
-        return make(lib.xd_manifest_read, "xd_manifest", lib.xd_manifest_unref,
-                    os.fsencode(source))
-    urls = [source] if isinstance(source, str) else list(source)
-    kept = [ffi.new("char[]", url.encode()) for url in urls]
+    sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    kept = [ffi.new("char[]", os.fsencode(one)) for one in sources]
     array = ffi.new("char *[]", kept)
     return interruptible(chosen, lambda: make(
-        lib.xd_manifest_fetch, "xd_manifest", lib.xd_manifest_unref, array,
+        lib.xd_manifest_open, "xd_manifest", lib.xd_manifest_unref, array,
         len(kept), chosen))
 
 

@@ -11,6 +11,7 @@
 #include "base/choice.h"
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/checks.h"
 #include "engine/api/cancelable_batch.h"
 #include "engine/api/check.h"
 #include "engine/depots.h"
@@ -20,6 +21,7 @@
 #include "engine/trust/sample_check.h"
 #include "engine/trust/signed.h"
 #include "io/hash.h"
+#include "os/cancel.h"
 #include "os/file.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
@@ -28,6 +30,7 @@ struct reading {
     int fd;
     const char *path;
     unsigned char *buffer;
+    const struct xd_cancel *cancel; /* or NULL */
 };
 
 typedef void take_fn(void *to, const void *data, size_t len);
@@ -41,6 +44,8 @@ static int read_range(const struct reading *r, struct xd_range range,
         size_t len = BUFFER_BYTES;
         int64_t n;
 
+        if (r->cancel && xd_cancel_is_triggered(r->cancel))
+            return xd_fail(err, XD_E_CANCELED, "the caller has canceled it");
         if (len > xd_range_length(range))
             len = (size_t)xd_range_length(range);
         n = xd_file_read(r->fd, r->path, range.begin, r->buffer, len, err);
@@ -156,9 +161,10 @@ static int check_size(struct xd_check *c, struct xd_error *err)
     return is_wrong(c, rest, err);
 }
 
-static int check_all(struct xd_check *c, struct xd_error *err)
+static int check_all(struct xd_check *c, const struct xd_options *o,
+                     struct xd_error *err)
 {
-    struct reading r = {.path = c->path};
+    struct reading r = {.path = c->path, .cancel = o ? o->cancel : NULL};
     int rc = xd_file_open(&r.fd, &c->size, c->path, err);
 
     if (rc < 0)
@@ -179,7 +185,8 @@ static int check_all(struct xd_check *c, struct xd_error *err)
 }
 
 int xd_check_new(struct xd_check **out, struct xd_manifest *m, size_t file,
-                 const char *path, struct xd_error *err)
+                 const char *path, const struct xd_options *o,
+                 struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
     struct xd_check *c;
@@ -200,7 +207,7 @@ int xd_check_new(struct xd_check **out, struct xd_manifest *m, size_t file,
                                    (struct xd_range){0, info.size}) < 0)
         rc = xd_fail_nomem(err);
     else
-        rc = check_all(c, err);
+        rc = check_all(c, o, err);
     if (rc < 0) {
         xd_check_free(c);
         return rc;
@@ -212,7 +219,7 @@ int xd_check_new(struct xd_check **out, struct xd_manifest *m, size_t file,
 int xd_check_signature(const struct xd_check *c, const struct xd_options *o,
                        struct xd_error *err)
 {
-    struct reading r = {.path = c->path};
+    struct reading r = {.path = c->path, .cancel = o ? o->cancel : NULL};
     char signer[XD_SIGNER_SIZE];
     struct xd_signature *s;
     struct xd_error cause = {0};

@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/url.h"
+#include "command/manifests.h"
 #include "engine/api/cancelable_batch.h"
 #include "engine/begun.h"
 #include "engine/trust/copies_vote.h"

@@ -11,6 +11,8 @@
 #include "base/copy_out.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "command/downloads.h"
+#include "command/records.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/join.h"
@@ -26,14 +28,13 @@ static struct xd_engine *engine_of(struct xd_download *d)
     return (struct xd_engine *)d;
 }
 
-int xd_download_new(struct xd_download **out, struct xd_manifest *m,
-                    size_t file, const char *path, const struct xd_options *o,
-                    struct xd_error *err)
+static int new_at(struct xd_download **out, struct xd_manifest *m, size_t file,
+                  const char *path, const struct xd_options *o,
+                  struct xd_error *err)
 {
     struct xd_engine *e;
-    int rc = XD_E_INVAL;
+    int rc;
 
-    *out = NULL;
     if (!path)
         return xd_fail(err, XD_E_INVAL, "no path was given");
     rc = xd_engine_new(&e, m, file, &xd_output_file, path, -1, o, err);
@@ -59,16 +60,17 @@ static bool leads_inside(const char *path)
     return true;
 }
 
-int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
-                       size_t file, const char *directory, const char *path,
-                       const struct xd_options *o, struct xd_error *err)
+/* Creates a download to a path that stays inside of a folder.  `path` NULL: the
+ * path in the manifest. */
+static int new_in(struct xd_download **out, struct xd_manifest *m, size_t file,
+                  const char *directory, const char *path,
+                  const struct xd_options *o, struct xd_error *err)
 {
     struct xd_file info = {.struct_size = sizeof info};
     char *whole;
     size_t given;
     int rc;
 
-    *out = NULL;
     if (!path && xd_manifest_file(m, file, &info) == 0)
         path = info.path;
     if (!path || *path == '\0')
@@ -76,13 +78,24 @@ int xd_download_new_in(struct xd_download **out, struct xd_manifest *m,
                        "the manifest gives no usable name: a path is needed");
     if (!leads_inside(path))
         return xd_fail(err, XD_E_INVAL, "%s: is no path within a folder", path);
+    /* messages then name "f" rather than "./f" */
+    if (strcmp(directory, ".") == 0)
+        directory = NULL;
     whole = xd_path_in(directory, path, &given);
-    rc = whole ? xd_download_new(out, m, file, whole, o, err)
-               : xd_fail_nomem(err);
+    rc = whole ? new_at(out, m, file, whole, o, err) : xd_fail_nomem(err);
     if (rc == 0)
         engine_of(*out)->dest.path_given = given;
     xd_free(whole);
     return rc;
+}
+
+int xd_download_new(struct xd_download **out, struct xd_manifest *m,
+                    size_t file, const char *directory, const char *path,
+                    const struct xd_options *o, struct xd_error *err)
+{
+    *out = NULL;
+    return directory ? new_in(out, m, file, directory, path, o, err)
+                     : new_at(out, m, file, path, o, err);
 }
 
 int xd_download_new_fd(struct xd_download **out, struct xd_manifest *m,
@@ -488,8 +501,7 @@ static int fetch_file(struct xd_manifest *m, const char *path,
                       const struct xd_options *o, struct xd_error *err)
 {
     struct xd_download *d;
-    int rc = path ? xd_download_new(&d, m, 0, path, o, err)
-                  : xd_download_new_in(&d, m, 0, NULL, NULL, o, err);
+    int rc = xd_download_new(&d, m, 0, path ? NULL : ".", path, o, err);
 
     if (rc < 0)
         return rc;
@@ -504,40 +516,6 @@ static int fetch_file(struct xd_manifest *m, const char *path,
     return rc;
 }
 
-/* Returns true if the text begins with a scheme (RFC 3986, section 3.1) and
- * "://". */
-static bool is_url(const char *text)
-{
-    static const char in_scheme[] = "abcdefghijklmnopqrstuvwxyz"
-                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789+-.";
-    const size_t len = strspn(text, in_scheme);
-
-    return len > 0 && strncmp(text + len, "://", 3) == 0;
-}
-
-/* Opens the manifest or the file that a URL leads to, or a manifest on this
- * machine.  In both cases the copies are checked. */
-static int open_source(struct xd_manifest **out, const char *source,
-                       const struct xd_options *o, struct xd_error *err)
-{
-    struct xd_manifest *m;
-    int rc;
-
-    *out = NULL;
-    if (!source || *source == '\0')
-        return xd_fail(err, XD_E_INVAL,
-                       "a URL or the path of a manifest is needed");
-    if (is_url(source))
-        return xd_manifest_fetch(out, &source, 1, o, err);
-    rc = xd_manifest_read(&m, source, err);
-    if (rc < 0)
-        return rc;
-    rc = xd_copies_find(out, m, o, err);
-    xd_manifest_unref(m);
-    return rc;
-}
-
 int xd_fetch(const char *source, const char *path, const struct xd_options *o,
              struct xd_error *err)
 {
@@ -545,14 +523,14 @@ int xd_fetch(const char *source, const char *path, const struct xd_options *o,
     struct xd_manifest *m;
     int rc = 0;
 
-    /* options hold the request that xd_manifest_fetch() starts */
+    /* options hold the request that xd_manifest_open() starts */
     if (!o)
         rc = xd_options_new(&defaults, err);
     if (rc < 0)
         return rc;
     if (!o)
         o = defaults;
-    rc = open_source(&m, source, o, err);
+    rc = xd_manifest_open(&m, &source, 1, o, err);
     if (rc == 0) {
         rc = fetch_file(m, path, o, err);
         xd_manifest_unref(m);

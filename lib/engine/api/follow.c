@@ -7,8 +7,12 @@
 
 #include "base/error.h"
 #include "base/url.h"
+#include "command/inspect.h"
+#include "command/manifests.h"
+#include "command/settings.h"
 #include "engine/api/copies_check.h"
 #include "engine/api/named_manifests.h"
+#include "engine/api/text_fetch.h"
 #include "manifest/more_copies.h"
 
 /* Limit on the requests that a malicious manifest can cause. */
@@ -115,9 +119,8 @@ int xd_copies_find(struct xd_manifest **out, struct xd_manifest *m,
     return rc;
 }
 
-int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
-                      size_t n, const struct xd_options *o,
-                      struct xd_error *err)
+static int open_urls(struct xd_manifest **out, const char *const *urls,
+                     size_t n, const struct xd_options *o, struct xd_error *err)
 {
     struct xd_manifest *m = NULL;
     struct xd_inspection *in;
@@ -132,4 +135,34 @@ int xd_manifest_fetch(struct xd_manifest **out, const char *const *urls,
     xd_manifest_unref(m);
     xd_inspection_free(in);
     return rc;
+}
+
+static int open_path(struct xd_manifest **out, const char *path,
+                     const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_manifest *m;
+    int rc = xd_manifest_read(&m, path, err);
+
+    if (rc < 0)
+        return rc;
+    rc = xd_copies_find(out, m, o, err);
+    xd_manifest_unref(m);
+    return rc;
+}
+
+int xd_manifest_open(struct xd_manifest **out, const char *const *sources,
+                     size_t n, const struct xd_options *o, struct xd_error *err)
+{
+    int rc = o ? xd_options_check(o, err) : 0;
+
+    *out = NULL;
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        if (!sources[i] || *sources[i] == '\0')
+            return xd_fail(err, XD_E_INVAL,
+                           "a URL or the path of a manifest is needed");
+    if (n == 1 && !xd_names_url(sources[0]))
+        return open_path(out, sources[0], o, err);
+    return open_urls(out, sources, n, o, err);
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/typed_url.h"
 #include "base/url.h"
+#include "command/inspect.h"
 #include "engine/api/cancelable_batch.h"
 #include "engine/api/named_manifests.h"
 #include "engine/api/text_fetch.h"
@@ -738,6 +739,16 @@ int xd_inspection_manifest(struct xd_manifest **out,
     return in->items[i].error.code;
 }
 
+bool xd_names_url(const char *text)
+{
+    static const char in_scheme[] = "abcdefghijklmnopqrstuvwxyz"
+                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "0123456789+-.";
+    const size_t len = strspn(text, in_scheme);
+
+    return len > 0 && strncmp(text + len, "://", 3) == 0;
+}
+
 int xd_text_fetch(struct xd_text *out, const char *url, size_t most,
                   const struct xd_options *o, struct xd_error *err)
 {
@@ -803,18 +814,6 @@ int xd_named_manifests_fetch(struct xd_named_manifest *list, size_t n,
             list[i].manifest = xd_manifest_ref(in->items[i].manifest);
     }
     xd_inspection_free(in);
-    return rc;
-}
-
-int xd_checksums_fetch(struct xd_checksums *c, const char *url,
-                       const struct xd_options *o, struct xd_error *err)
-{
-    struct xd_text text = {0};
-    int rc = xd_text_fetch(&text, url, XD_MANIFEST_MAX, o, err);
-
-    if (rc == 0)
-        rc = xd_checksums_parse(c, text.s, text.len, url, err);
-    xd_text_fini(&text);
     return rc;
 }
 

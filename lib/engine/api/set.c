@@ -6,6 +6,7 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/manifests.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/set_add.h"
@@ -49,8 +50,9 @@ static int check(const struct xd_manifest *m, const size_t *files, size_t n,
 }
 
 int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
-                        const size_t *files, size_t n, const char *directory,
-                        const struct xd_options *o, struct xd_error *err)
+                        const size_t *files, size_t n, size_t n_more,
+                        const char *directory, const struct xd_options *o,
+                        struct xd_error *err)
 {
     struct xd_manifest *joined;
     struct xd_engine *e = NULL;
@@ -65,11 +67,14 @@ int xd_download_new_set(struct xd_download **out, struct xd_manifest *m,
     xd_manifest_unref(joined);
     if (rc == 0)
         rc = xd_set_init(&e->set, m, files, n, directory, err);
+    if (rc == 0)
+        xd_set_report_unsized_locked(e);
+    if (rc == 0 && n_more > 0)
+        rc = xd_set_expect(e, n_more, err);
     if (rc < 0) {
         xd_engine_unref(e);
         return rc;
     }
-    xd_set_report_unsized_locked(e);
     *out = (struct xd_download *)e;
     return 0;
 }
@@ -82,13 +87,13 @@ static enum xd_file_state state_of(enum xd_set_state state)
     case XD_SET_COMPLETE:
         return XD_FILE_COMPLETE;
     case XD_SET_NAMED:
-        return XD_FILE_NAMED;
+        return XD_FILE_DONE;
     case XD_SET_FAILED:
         return XD_FILE_FAILED;
     case XD_SET_LEFT:
         break;
     }
-    return XD_FILE_LEFT;
+    return XD_FILE_SEPARATE;
 }
 
 static const char *proof_of(const struct xd_engine *e, struct xd_range file)
@@ -114,8 +119,8 @@ static const char *signed_by(const struct xd_engine *e, size_t i)
     return xd_signed_by(of, file);
 }
 
-int xd_download_file(struct xd_download *d, size_t i,
-                     struct xd_file_progress *out)
+int xd_download_file_progress(struct xd_download *d, size_t i,
+                              struct xd_file_progress *out)
 {
     struct xd_engine *e = (struct xd_engine *)d;
     struct xd_file_progress p = {.state = XD_FILE_WAITING};
@@ -132,12 +137,12 @@ int xd_download_file(struct xd_download *d, size_t i,
     p.bytes_total =
         e->set.files[i].is_unsized ? XD_SIZE_UNKNOWN : xd_set_place_size(place);
     p.state = state_of(e->set.files[i].state);
-    if (p.state == XD_FILE_LEFT)
+    if (p.state == XD_FILE_SEPARATE)
         p.bytes_total = e->set.files[i].longer > 0 ? e->set.files[i].longer
                                                    : XD_SIZE_UNKNOWN;
     if (p.state == XD_FILE_FAILED)
         p.error = xd_kept_error_get(e->set.files[i].error);
-    if (p.state == XD_FILE_NAMED)
+    if (p.state == XD_FILE_DONE)
         p.verified = proof_of(e, place->range);
     if (p.verified)
         p.signed_by = signed_by(e, i);
@@ -148,12 +153,6 @@ int xd_download_file(struct xd_download *d, size_t i,
     xd_engine_unlock(e);
     xd_copy_out(out, &p, sizeof p);
     return 0;
-}
-
-int xd_download_expect_files(struct xd_download *d, size_t most,
-                             struct xd_error *err)
-{
-    return xd_set_expect((struct xd_engine *)d, most, err);
 }
 
 int xd_download_add_file(struct xd_download *d, struct xd_manifest *m,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signatures named by the user: of a file, or of a text with checksums.
+ * Checksum files and signatures that the user names.
  */
 #include <string.h>
 
@@ -8,25 +8,18 @@
 
 #include "base/error.h"
 #include "base/url.h"
+#include "command/manifests.h"
 #include "engine/api/text_fetch.h"
 #include "engine/trust/signed.h"
 #include "manifest/parse.h"
 #include "manifest/signed_texts.h"
 
-static bool is_url(const char *source)
-{
-    const size_t scheme = strspn(source, "abcdefghijklmnopqrstuvwxyz"
-                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-    return scheme > 0 && strncmp(source + scheme, "://", 3) == 0;
-}
-
 static int read_text(struct xd_text *out, const char *source, size_t most,
                      const struct xd_options *o, struct xd_error *err)
 {
     *out = (struct xd_text){0};
-    return is_url(source) ? xd_text_fetch(out, source, most, o, err)
-                          : xd_text_read(out, source, err);
+    return xd_names_url(source) ? xd_text_fetch(out, source, most, o, err)
+                                : xd_text_read(out, source, err);
 }
 
 /* Turns the error into CORRUPT: the required signature could not be fetched, so
@@ -61,9 +54,9 @@ static int read_signature(struct xd_text *out, const char *source,
     return rc;
 }
 
-int xd_manifest_sign(struct xd_manifest **out, struct xd_manifest *m,
-                     size_t file, const char *source,
-                     const struct xd_options *o, struct xd_error *err)
+int xd_manifest_add_signature(struct xd_manifest **out, struct xd_manifest *m,
+                              size_t file, const char *source,
+                              const struct xd_options *o, struct xd_error *err)
 {
     struct xd_text text;
     int rc;
@@ -78,6 +71,21 @@ int xd_manifest_sign(struct xd_manifest **out, struct xd_manifest *m,
                      text.len == 0 ? "empty" : "longer than 64 KiB");
     if (rc == 0 && xd_model_sign(out, m, file, xd_span(text.s, text.len)) < 0)
         rc = xd_fail_nomem(err);
+    xd_text_fini(&text);
+    return rc;
+}
+
+int xd_checksums_read(struct xd_checksums *c, const char *source,
+                      const struct xd_options *o, struct xd_error *err)
+{
+    struct xd_text text = {0};
+    int rc;
+
+    if (!xd_names_url(source))
+        return xd_checksums_read_file(c, source, err);
+    rc = xd_text_fetch(&text, source, XD_MANIFEST_MAX, o, err);
+    if (rc == 0)
+        rc = xd_checksums_parse(c, text.s, text.len, source, err);
     xd_text_fini(&text);
     return rc;
 }

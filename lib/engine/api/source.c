@@ -7,6 +7,7 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/readers.h"
 #include "engine/engine.h"
 #include "engine/lifetime.h"
 #include "engine/readers/look.h"
@@ -88,7 +89,7 @@ size_t xd_source_positions(struct xd_source *s, uint64_t *out, size_t n)
     return all;
 }
 
-bool xd_source_has_rest(struct xd_source *s)
+bool xd_source_needs_network(struct xd_source *s)
 {
     struct xd_engine *e = engine_of(s);
     bool has_rest;
@@ -96,7 +97,7 @@ bool xd_source_has_rest(struct xd_source *s)
     xd_engine_lock(e);
     has_rest = xd_windows_have_rest_locked(e);
     xd_engine_unlock(e);
-    return has_rest;
+    return !has_rest;
 }
 
 int xd_reader_new(struct xd_reader **out, struct xd_source *s,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "command/checks.h"
 #include "engine/api/check.h"
 #include "engine/options.h"
 #include "engine/resume.h"

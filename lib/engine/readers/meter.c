@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "command/readers.h"
 
 #define FIRST_LEVEL_EVERY (XD_SECOND / 10)
 
@@ -159,15 +160,15 @@ static enum xd_meter_phase phase_for(const struct xd_meter *m,
                                      enum xd_play_state state)
 {
     switch (state) {
-    case XD_PLAYING:
+    case XD_PLAY_RUNNING:
         return XD_METER_PLAYING;
-    case XD_PAUSED:
+    case XD_PLAY_PAUSED:
         return XD_METER_PAUSED;
-    case XD_SEEKING:
+    case XD_PLAY_SEEKING:
         return m->has_started ? XD_METER_SEEKING : XD_METER_STARTING;
-    case XD_ENDED:
+    case XD_PLAY_ENDED:
         return XD_METER_ENDED;
-    case XD_WAITING:
+    case XD_PLAY_WAITING:
         break;
     }
     if (!m->has_started)

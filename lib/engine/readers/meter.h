@@ -24,6 +24,7 @@
 #include <xdownload/stream.h>
 
 #include "base/time.h"
+#include "command/readers.h"
 
 #define XD_METER_LEVELS 1000
 #define XD_METER_WAITS 4096

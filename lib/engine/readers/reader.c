@@ -8,6 +8,7 @@
 
 #include "base/copy_out.h"
 #include "base/error.h"
+#include "command/readers.h"
 #include "engine/engine.h"
 #include "engine/readers/look.h"
 #include "engine/readers/window.h"
@@ -203,7 +204,7 @@ void xd_reader_playhead(struct xd_reader *r, uint64_t byte, double bytes_per_s,
     now = xd_now();
     r->player.byte = byte;
     r->player.at = now;
-    r->player.is_playing = state == XD_PLAYING;
+    r->player.is_playing = state == XD_PLAY_RUNNING;
     if (bytes_per_s >= 1 && bytes_per_s < (double)(UINT64_MAX / 2))
         r->player.bytes_per_s = (uint64_t)bytes_per_s;
     xd_windows_rate_locked(r->engine);
@@ -244,17 +245,17 @@ static int get_wait(struct xd_reader *r, const struct xd_waits *waits, size_t i,
     return is_there ? 0 : XD_E_INVAL;
 }
 
-int xd_reader_stall(struct xd_reader *r, size_t i, struct xd_stall *out)
+int xd_reader_get_stall(struct xd_reader *r, size_t i, struct xd_stall *out)
 {
     return get_wait(r, &r->meter.stalls, i, out);
 }
 
-int xd_reader_restart(struct xd_reader *r, size_t i, struct xd_stall *out)
+int xd_reader_get_seek_wait(struct xd_reader *r, size_t i, struct xd_stall *out)
 {
     return get_wait(r, &r->meter.restarts, i, out);
 }
 
-int xd_reader_level(struct xd_reader *r, size_t i, struct xd_level *out)
+int xd_reader_get_level(struct xd_reader *r, size_t i, struct xd_level *out)
 {
     struct xd_level level = {0};
     bool is_there;

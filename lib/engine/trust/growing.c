@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "command/manifests.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/lane.h"

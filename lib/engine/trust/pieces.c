@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/array.h"
+#include "command/manifests.h"
 #include "io/hash.h"
 #include "manifest/join.h"
 #include "manifest/model.h"

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "command/manifests.h"
 
 /* Number of algorithms. */
 #define PARTS_MAX 6

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/url.h"
+#include "command/records.h"
 #include "engine/depot.h"
 #include "engine/engine.h"
 #include "engine/source.h"

@@ -7,6 +7,7 @@
 #include "base/defence.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "command/manifests.h"
 #include "engine/engine.h"
 #include "engine/sched_events.h"
 #include "engine/readers/window.h"

@@ -14,6 +14,7 @@
 #include <openssl/crypto.h>
 
 #include "base/error.h"
+#include "command/settings.h"
 #include "os/exit.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

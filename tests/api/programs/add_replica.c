@@ -37,7 +37,7 @@ int main(int argc, char **argv)
     pthread_t thread;
 
     if (xd_manifest_from_urls(&m, urls, 1, XD_SIZE_UNKNOWN, &err) < 0 ||
-        xd_download_new(&d, m, 0, argv[argc - 1], NULL, &err) < 0 ||
+        xd_download_new(&d, m, 0, NULL, argv[argc - 1], NULL, &err) < 0 ||
         xd_download_start(d, &err) < 0) {
         fprintf(stderr, "%s\n", err.msg);
         return 1;

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     int turns = 0, rc = XD_E_AGAIN, n_open = 2;
 
     if (xd_manifest_from_urls(&m, urls, 1, XD_SIZE_UNKNOWN, &err) < 0 ||
-        xd_download_new(&d, m, 0, argv[argc - 1], NULL, &err) < 0 ||
+        xd_download_new(&d, m, 0, NULL, argv[argc - 1], NULL, &err) < 0 ||
         xd_download_start(d, &err) < 0 ||
         xd_source_new(&s, m, 0, NULL, &err) < 0 ||
         xd_reader_new(&r, s, &err) < 0) {

@@ -16,7 +16,7 @@ static struct xd_download *download(const char *url)
     int rc = xd_manifest_from_urls(&m, &url, 1, 300000, NULL);
 
     assert(rc == 0);
-    rc = xd_download_new(&d, m, 0, "out", NULL, NULL);
+    rc = xd_download_new(&d, m, 0, NULL, "out", NULL, NULL);
     assert(rc == 0);
     xd_manifest_unref(m);
     return d;
@@ -29,15 +29,11 @@ static void report_into(struct xd_download *d, size_t garbage)
         struct xd_progress p;
         unsigned char guard[GUARD];
     } s = {.p = {.struct_size = garbage}};
-    struct xd_part parts[2] = {{.struct_size = garbage}};
     struct xd_depot_stats *none = NULL;
 
     xd_download_progress(d, &s.p);
     assert(s.p.bytes_total == 300000);
     assert(memcmp(s.guard, untouched, GUARD) == 0);
-    assert(xd_download_parts(d, parts, 2) == 2);
-    assert(parts[1].end == 300000);
-    assert(xd_download_parts(d, NULL, 0) == 0);
     assert(xd_download_depot(d, 1, none) == XD_E_INVAL);
 }
 

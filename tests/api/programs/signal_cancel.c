@@ -32,11 +32,11 @@ int main(int argc, char **argv)
     puts("ready");
     fflush(stdout);
     if (strcmp(argv[1], "open") == 0) {
-        rc = xd_manifest_fetch(&m, urls, 1, o, &err);
+        rc = xd_manifest_open(&m, urls, 1, o, &err);
     } else {
         struct xd_download *d;
         if (xd_manifest_from_urls(&m, urls, 1, XD_SIZE_UNKNOWN, &err) == 0 &&
-            xd_download_new(&d, m, 0, argv[3], o, &err) == 0) {
+            xd_download_new(&d, m, 0, NULL, argv[3], o, &err) == 0) {
             if (xd_download_start(d, &err) == 0)
                 rc = xd_download_wait(d, -1, &err);
             xd_download_unref(d);

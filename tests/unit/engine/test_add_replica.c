@@ -96,7 +96,8 @@ static void make(const struct mock_step *script, uint64_t size)
     ck_assert_int_eq(xd_manifest_from_urls(&manifest, &url, 1, size, &error),
                      0);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
 }
 
 static void start(const struct mock_step *script, uint64_t size)
@@ -341,7 +342,8 @@ START_TEST(parts_on_one_depot_are_asked_for_apart)
     ck_assert_int_eq(xd_manifest_from_urls(&manifest, urls, 1, SIZE, &error),
                      0);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     serve(halves);
     for (unsigned i = 0; i < 2; i++) {
         snprintf(url[i], sizeof url[i], "http://127.0.0.1:%u/%u",
@@ -382,7 +384,8 @@ START_TEST(a_file_of_this_machine_joins_before_the_start_alone)
     ck_assert_int_eq(add("file:///etc/passwd"), XD_E_INVAL);
     xd_download_unref(download);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     add_well("file:///etc/passwd");
 }
 END_TEST
@@ -477,7 +480,8 @@ START_TEST(a_liar_that_joins_is_named_and_may_not_come_back)
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     wait_for_requests(0, 1);
     add_well(serve(liar));

@@ -7,6 +7,7 @@
 
 #include <xdownload/xdownload.h>
 
+#include "command/settings.h"
 #include "engine/options.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
@@ -69,7 +70,7 @@ static void inspect(struct mock_server **m, const struct mock_step *script)
     *m = mock_start(script);
     urls[0] = mock_url(*m);
     xd_manifest_unref(manifest);
-    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls, 1, options, &error), 0);
+    ck_assert_int_eq(xd_manifest_open(&manifest, urls, 1, options, &error), 0);
 }
 
 static void download(const struct xd_options *o)
@@ -78,7 +79,8 @@ static void download(const struct xd_options *o)
     unsigned char byte;
     FILE *f;
 
-    ck_assert_int_eq(xd_download_new(&d, manifest, 0, path, o, &error), 0);
+    ck_assert_int_eq(xd_download_new(&d, manifest, 0, NULL, path, o, &error),
+                     0);
     ck_assert_int_eq(xd_download_start(d, &error), 0);
     ck_assert_msg(xd_download_wait(d, 20000, &error) == 0, "%s", error.msg);
     xd_download_unref(d);

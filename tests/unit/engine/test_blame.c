@@ -103,7 +103,8 @@ static int fetch(const char *first_url, const char *second_url)
 {
     describe(first_url, second_url);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     return xd_download_wait(download, -1, &error);
 }

@@ -15,6 +15,8 @@
 
 #include <curl/curl.h>
 
+#include "command/inspect.h"
+#include "command/manifests.h"
 #include "io/mock_server.h"
 #include "os/cancel.h"
 #include "os/clock.h"
@@ -97,7 +99,7 @@ static int wait_in_checksums(void)
     int rc;
 
     ck_assert_int_eq(xd_checksums_new(&c, &error), 0);
-    rc = xd_checksums_fetch(c, url, options, &error);
+    rc = xd_checksums_read(c, url, options, &error);
     xd_checksums_free(c);
     return rc;
 }
@@ -123,7 +125,7 @@ static int wait_in_manifest(void)
 {
     const char *urls[] = {url};
     struct xd_manifest *m;
-    int rc = xd_manifest_fetch(&m, urls, 1, options, &error);
+    int rc = xd_manifest_open(&m, urls, 1, options, &error);
 
     ck_assert((rc == 0) == (m != NULL));
     xd_manifest_unref(m);
@@ -174,7 +176,7 @@ static int wait_in_download(void)
     int rc;
 
     ck_assert_int_eq(
-        xd_download_new(&d, manifest, 0, out_path, options, &error), 0);
+        xd_download_new(&d, manifest, 0, NULL, out_path, options, &error), 0);
     rc = xd_download_start(d, &error);
     if (rc == 0)
         rc = xd_download_wait(d, -1, &error);
@@ -360,7 +362,8 @@ START_TEST(one_ends_all_that_it_was_given_to)
     for (int i = 0; i < 3; i++) {
         snprintf(path[i], sizeof path[i], "%s%d", out_path, i);
         ck_assert_int_eq(
-            xd_download_new(&d[i], manifest, 0, path[i], options, &error), 0);
+            xd_download_new(&d[i], manifest, 0, NULL, path[i], options, &error),
+            0);
         ck_assert_int_eq(xd_download_start(d[i], &error), 0);
     }
     xd_cancel_trigger(cancel);
@@ -381,7 +384,7 @@ START_TEST(it_may_be_freed_first)
     snprintf(url, sizeof url, "%s", mock_url(m));
     describe();
     ck_assert_int_eq(
-        xd_download_new(&d, manifest, 0, out_path, options, &error), 0);
+        xd_download_new(&d, manifest, 0, NULL, out_path, options, &error), 0);
     ck_assert_int_eq(xd_download_start(d, &error), 0);
     xd_cancel_free(cancel);
     cancel = NULL;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "command/checks.h"
 #include "io/hash.h"
 #include "io/journal/journal.h"
 #include "os/file.h"
@@ -104,8 +105,8 @@ static const char *checked(void)
     struct xd_checked found = {.struct_size = sizeof found};
     uint64_t begin, end;
 
-    ck_assert_msg(xd_check_new(&check, manifest, 0, path, &err) == 0, "%s",
-                  err.msg);
+    ck_assert_msg(xd_check_new(&check, manifest, 0, path, NULL, &err) == 0,
+                  "%s", err.msg);
     xd_check_get(check, &found);
     snprintf(text, sizeof text, "%s %s", found.is_right ? "right" : "wrong",
              found.algorithm ? found.algorithm : "nothing");
@@ -202,11 +203,35 @@ END_TEST
 START_TEST(a_file_that_is_not_there_or_is_none_is_an_error)
 {
     describe("sha-256", NULL, true);
-    ck_assert_int_eq(xd_check_new(&check, manifest, 0, path, &err), XD_E_IO);
+    ck_assert_int_eq(xd_check_new(&check, manifest, 0, path, NULL, &err),
+                     XD_E_IO);
     ck_assert_ptr_null(check);
     ck_assert_ptr_nonnull(strstr(err.msg, path));
-    ck_assert_int_eq(xd_check_new(&check, manifest, 0, folder, &err), XD_E_IO);
-    ck_assert_int_eq(xd_check_new(&check, manifest, 1, path, &err), XD_E_INVAL);
+    ck_assert_int_eq(xd_check_new(&check, manifest, 0, folder, NULL, &err),
+                     XD_E_IO);
+    ck_assert_int_eq(xd_check_new(&check, manifest, 1, path, NULL, &err),
+                     XD_E_INVAL);
+}
+END_TEST
+
+START_TEST(a_check_that_is_canceled_fails)
+{
+    struct xd_options *o;
+    struct xd_cancel *cancel;
+
+    put(path, SIZE);
+    describe("sha-256", "sha-256", true);
+    ck_assert_int_eq(xd_options_new(&o, &err), 0);
+    ck_assert_int_eq(xd_cancel_new(&cancel, &err), 0);
+    xd_options_set_cancel(o, cancel);
+    ck_assert_int_eq(xd_check_new(&check, manifest, 0, path, o, &err), 0);
+    xd_check_free(check);
+    xd_cancel_trigger(cancel);
+    ck_assert_int_eq(xd_check_new(&check, manifest, 0, path, o, &err),
+                     XD_E_CANCELED);
+    ck_assert_ptr_null(check);
+    xd_cancel_free(cancel);
+    xd_options_free(o);
 }
 END_TEST
 
@@ -393,6 +418,7 @@ int main(void)
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_right_file_is_right_by_its_pieces);
+    tcase_add_test(tcase, a_check_that_is_canceled_fails);
     tcase_add_test(tcase, pieces_as_strong_as_the_whole_hash_spare_it);
     tcase_add_test(tcase, wrong_pieces_are_named_and_neighbours_are_one_run);
     tcase_add_test(tcase, by_the_whole_hash_alone_all_of_it_is_wrong);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/records.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"
@@ -107,7 +108,8 @@ static void start(const struct mock_step *script, uint64_t size)
 {
     describe(script, size);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     ck_assert_msg(xd_download_start(download, &error) == 0, "%s", error.msg);
 }
 
@@ -154,7 +156,8 @@ START_TEST(a_pause_before_the_start_asks_for_nothing)
 {
     describe(slow, SIZE);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     xd_download_pause(download, true);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     ck_assert_int_eq(xd_download_wait(download, 200, &error), XD_E_AGAIN);
@@ -222,7 +225,8 @@ START_TEST(a_limit_may_be_set_in_the_middle)
 
     describe(large, LARGE);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     xd_download_limit_rate(download, LARGE / 1024); /* 17 minutes, too */
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     suite_rest_ms(300);

@@ -201,7 +201,7 @@ static int run(uint64_t *out_resumed, struct xd_error *err)
     ck_assert_int_eq(xd_options_new(&options, err), 0);
     ck_assert_int_eq(xd_options_set(options, "allow-file", "yes", err), 0);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, err), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, err), 0);
     xd_options_free(options);
     rc = xd_download_start(download, err);
     if (rc == 0)

@@ -132,7 +132,8 @@ static int fetch(const struct mock_step *script, bool has_hash)
     server = mock_start(script);
     describe(has_hash);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     return xd_download_wait(download, -1, &error);
 }

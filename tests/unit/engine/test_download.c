@@ -19,6 +19,8 @@
 
 #include <curl/curl.h>
 
+#include "command/downloads.h"
+#include "command/records.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
 #include "suite.h"
@@ -130,7 +132,8 @@ static void describe(const char *first_url, const char *second_url)
 
 static void prepare(void)
 {
-    int rc = xd_download_new(&download, manifest, 0, path, options, &error);
+    int rc =
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error);
 
     ck_assert_msg(rc == 0, "%s", error.msg);
 }
@@ -334,7 +337,8 @@ START_TEST(two_downloads_of_one_path_are_one_too_many)
     wait_for_a_request(server);
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(
-            xd_download_new(&second, manifest, 0, path, options, &error), 0);
+            xd_download_new(&second, manifest, 0, NULL, path, options, &error),
+            0);
         ck_assert_int_eq(xd_download_start(second, &error), XD_E_IO);
         ck_assert_ptr_nonnull(strstr(error.msg, "another download"));
         xd_download_unref(second);
@@ -353,13 +357,13 @@ START_TEST(a_path_that_leads_elsewhere_is_refused)
 
     describe("http://127.0.0.1:1/x", NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder,
-                                            bad[i], options, &error),
+        ck_assert_int_eq(xd_download_new(&download, manifest, 0, folder, bad[i],
+                                         options, &error),
                          XD_E_INVAL);
         ck_assert_ptr_null(download);
     }
-    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder,
-                                        "..a/.b", options, &error),
+    ck_assert_int_eq(xd_download_new(&download, manifest, 0, folder, "..a/.b",
+                                     options, &error),
                      0);
 }
 END_TEST
@@ -370,8 +374,8 @@ START_TEST(the_manifests_path_is_made_within_a_folder)
     char made[80];
 
     describe(mock_url(server), NULL);
-    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder, "p/q/f",
-                                        options, &error),
+    ck_assert_int_eq(xd_download_new(&download, manifest, 0, folder, "p/q/f",
+                                     options, &error),
                      0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     ck_assert_int_eq(xd_download_wait(download, -1, &error), 0);
@@ -379,9 +383,9 @@ START_TEST(the_manifests_path_is_made_within_a_folder)
     xd_download_unref(download);
     ck_assert_int_eq(unlink(made), 0);
     /* "f", as the manifest has it. */
-    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder, NULL,
-                                        options, &error),
-                     0);
+    ck_assert_int_eq(
+        xd_download_new(&download, manifest, 0, folder, NULL, options, &error),
+        0);
     for (char *end = made;
          (end = strrchr(made, '/')) > made + strlen(folder);) {
         *end = '\0';
@@ -399,8 +403,8 @@ START_TEST(a_download_of_which_nothing_came_leaves_nothing)
     set("retry", "1");
     set("patience", "0s");
     describe(url, NULL);
-    ck_assert_int_eq(xd_download_new_in(&download, manifest, 0, folder, "p/q/f",
-                                        options, &error),
+    ck_assert_int_eq(xd_download_new(&download, manifest, 0, folder, "p/q/f",
+                                     options, &error),
                      0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     ck_assert_int_eq(xd_download_wait(download, -1, &error), XD_E_NOREPLICA);
@@ -724,7 +728,7 @@ START_TEST(a_file_number_past_the_last_is_refused)
 {
     describe("http://127.0.0.1:1/x", NULL);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 1, path, options, &error),
+        xd_download_new(&download, manifest, 1, NULL, path, options, &error),
         XD_E_INVAL);
     ck_assert_ptr_null(download);
 }

@@ -326,7 +326,8 @@ static void run_case(const struct fault *fault, const struct setting *setting)
     xd_hosts_forget();
     describe(&manifest, setting->knows_size);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, path, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, path, options, &error),
+        0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     rc = xd_download_wait(download, -1, &error);
     xd_download_unref(download);

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "command/manifests.h"
+#include "command/readers.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "engine/trust/blame.h"

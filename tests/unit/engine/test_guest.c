@@ -125,7 +125,8 @@ static void start(const char *url)
     ck_assert_int_eq(
         xd_manifest_parse(&manifest, text, (size_t)n, NULL, &error), 0);
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, "out", options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, "out", options, &error),
+        0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "io/hash.h"
 #include "os/file_watch.h"
 #include "suite.h"
@@ -174,7 +175,7 @@ static void interrupt_fetch(void)
     ck_assert_int_eq(xd_manifest_read(&manifest, name, &error), 0);
     set("limit-rate", "4m");
     ck_assert_int_eq(
-        xd_download_new(&download, manifest, 0, to, options, &error), 0);
+        xd_download_new(&download, manifest, 0, NULL, to, options, &error), 0);
     ck_assert_int_eq(xd_download_start(download, &error), 0);
     while (progress.bytes_done < SIZE / 3) {
         ck_assert_int_eq(xd_download_wait(download, 1, &error), XD_E_AGAIN);

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command/inspect.h"
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "io/mock_server.h"
 #include "suite.h"
 
@@ -254,31 +257,34 @@ START_TEST(a_url_is_opened_in_one_call)
     servers[1] = mock_start(page);
     urls[0] = mock_url(servers[0]);
     urls[1] = mock_url(servers[1]);
-    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls, 1, NULL, &error), 0);
+    ck_assert_int_eq(xd_manifest_open(&manifest, urls, 1, NULL, &error), 0);
     ck_assert_str_eq(xd_manifest_format(manifest), "metalink4");
     xd_manifest_unref(manifest);
-    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls + 1, 1, NULL, &error),
-                     0);
+    ck_assert_int_eq(xd_manifest_open(&manifest, urls + 1, 1, NULL, &error), 0);
     ck_assert_str_eq(xd_manifest_format(manifest), "urls");
     xd_manifest_unref(manifest);
-    ck_assert_int_eq(xd_manifest_fetch(&manifest, urls, 2, NULL, &error),
+    ck_assert_int_eq(xd_manifest_open(&manifest, urls, 2, NULL, &error),
                      XD_E_INVAL);
     ck_assert_ptr_null(manifest);
 }
 END_TEST
 
-/* Text from outside may look like either; what it was given as decides. */
+/* Only a single source without SCHEME:// is a path. */
 START_TEST(no_url_opens_a_file_and_no_path_a_url)
 {
     const char *texts[] = {"/etc/passwd", "passwd", "-", "file:///etc/passwd"};
     char url[100];
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        ck_assert_int_lt(
-            xd_manifest_fetch(&manifest, &texts[i], 1, NULL, &error), 0);
+        const char *both[] = {texts[i], texts[3]};
+
+        ck_assert_int_lt(xd_manifest_open(&manifest, both, 2, NULL, &error), 0);
         ck_assert_ptr_null(strstr(error.msg, "root"));
         ck_assert_int_ne(error.code, XD_E_MANIFEST);
     }
+    ck_assert_int_lt(xd_manifest_open(&manifest, &texts[3], 1, NULL, &error),
+                     0);
+    ck_assert_int_ne(error.code, XD_E_MANIFEST);
     servers[0] = mock_start(metalink);
     snprintf(url, sizeof url, "%s", mock_url(servers[0]));
     ck_assert_int_eq(xd_manifest_read(&manifest, url, &error), XD_E_IO);

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/downloads.h"
+#include "command/manifests.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "suite.h"
@@ -141,12 +143,12 @@ START_TEST(seconds_become_bytes_by_the_rate_that_the_player_tells)
 {
     set("lookahead", "2s");
     open_source();
-    xd_reader_playhead(reader, 0, 4.0 * (double)MIB, XD_WAITING);
+    xd_reader_playhead(reader, 0, 4.0 * (double)MIB, XD_PLAY_WAITING);
     read_one();
     expect_window(8 * MIB);
-    xd_reader_playhead(reader, 0, 8.0 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 8.0 * (double)MIB, XD_PLAY_RUNNING);
     expect_window(16 * MIB);
-    xd_reader_playhead(reader, 0, -1, XD_PAUSED);
+    xd_reader_playhead(reader, 0, -1, XD_PLAY_PAUSED);
     expect_window(16 * MIB);
 }
 END_TEST
@@ -158,13 +160,14 @@ START_TEST(a_reader_that_only_tells_the_rate_tells_it_for_all)
     set("lookahead", "2s");
     open_source();
     ck_assert_int_eq(xd_reader_new(&viewer, source, &error), 0);
-    xd_reader_playhead(viewer, 0, 4.0 * (double)MIB, XD_WAITING);
+    xd_reader_playhead(viewer, 0, 4.0 * (double)MIB, XD_PLAY_WAITING);
     read_one();
     expect_window(8 * MIB);
-    xd_reader_playhead(viewer, 0, 6.0 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(viewer, 0, 6.0 * (double)MIB, XD_PLAY_RUNNING);
     expect_window(12 * MIB);
     read_one();
-    xd_reader_playhead(reader, 0, 0, XD_PLAYING); /* it tells none itself */
+    xd_reader_playhead(reader, 0, 0,
+                       XD_PLAY_RUNNING); /* it tells none itself */
     ck_assert_uint_eq(reader->demand.bytes_per_s, 6 * MIB);
     xd_reader_free(viewer);
     expect_window(12 * MIB);
@@ -175,10 +178,10 @@ START_TEST(whatever_the_rate_a_window_is_not_tiny_and_not_huge)
 {
     set("lookahead", "3600s");
     open_source();
-    xd_reader_playhead(reader, 0, 1, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 1, XD_PLAY_RUNNING);
     read_one();
     expect_window(4 * MIB);
-    xd_reader_playhead(reader, 0, 1e15, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 1e15, XD_PLAY_RUNNING);
     expect_window(SIZE);
     ck_assert_uint_eq(window(), 256 * MIB);
 }
@@ -189,10 +192,10 @@ START_TEST(in_memory_a_slower_rate_lets_go_of_what_lies_beyond)
     set("lookahead", "4s");
     set("spool", "none");
     open_source();
-    xd_reader_playhead(reader, 0, 4.0 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 4.0 * (double)MIB, XD_PLAY_RUNNING);
     read_one();
     expect_window(16 * MIB);
-    xd_reader_playhead(reader, 0, 2.0 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 2.0 * (double)MIB, XD_PLAY_RUNNING);
     expect_window(8 * MIB);
 }
 END_TEST
@@ -201,14 +204,14 @@ START_TEST(a_rate_that_wavers_changes_nothing)
 {
     set("lookahead", "2s");
     open_source();
-    xd_reader_playhead(reader, 0, 8.0 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 8.0 * (double)MIB, XD_PLAY_RUNNING);
     read_one();
     expect_window(16 * MIB);
-    xd_reader_playhead(reader, 0, 8.8 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 8.8 * (double)MIB, XD_PLAY_RUNNING);
     ck_assert_uint_eq(window(), 16 * MIB);
-    xd_reader_playhead(reader, 0, 7.2 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 7.2 * (double)MIB, XD_PLAY_RUNNING);
     ck_assert_uint_eq(window(), 16 * MIB);
-    xd_reader_playhead(reader, 0, 10.0 * (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, 10.0 * (double)MIB, XD_PLAY_RUNNING);
     ck_assert_uint_eq(window(), 20 * MIB);
 }
 END_TEST
@@ -319,12 +322,12 @@ START_TEST(what_lies_ahead_of_the_picture_is_needed_later)
 
     set("lookahead", "8m");
     open_source();
-    xd_reader_playhead(reader, 0, (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 0, (double)MIB, XD_PLAY_RUNNING);
     read_on(20 * MIB);
-    xd_reader_playhead(reader, 0, (double)MIB, XD_PAUSED);
+    xd_reader_playhead(reader, 0, (double)MIB, XD_PLAY_PAUSED);
     ck_assert_uint_ge(reader->demand.due, now + 20 * XD_SECOND);
     ck_assert_uint_le(reader->demand.due, xd_now() + 20 * XD_SECOND);
-    xd_reader_playhead(reader, 15 * MIB, (double)MIB, XD_PLAYING);
+    xd_reader_playhead(reader, 15 * MIB, (double)MIB, XD_PLAY_RUNNING);
     ck_assert_uint_le(reader->demand.due, xd_now() + 5 * XD_SECOND);
     /* Of one of whom no picture is known, the next byte is needed now. */
     ck_assert_int_eq(xd_reader_new(&viewer, source, &error), 0);
@@ -337,19 +340,20 @@ END_TEST
 
 static void expect_rest(void)
 {
-    for (int i = 0; i < 3000 && is_well() && !xd_source_has_rest(source); i++)
+    for (int i = 0; i < 3000 && is_well() && xd_source_needs_network(source);
+         i++)
         rest();
-    ck_assert(xd_source_has_rest(source));
+    ck_assert(!xd_source_needs_network(source));
 }
 
 START_TEST(a_source_has_the_rest_when_its_window_has_come_to_the_end)
 {
     set("lookahead", "8m");
     open_source();
-    ck_assert(!xd_source_has_rest(source));
+    ck_assert(xd_source_needs_network(source));
     read_on(SIZE - 12 * MIB);
     expect_here(SIZE - 12 * MIB, SIZE - 6 * MIB); /* but not the last */
-    ck_assert(!xd_source_has_rest(source));
+    ck_assert(xd_source_needs_network(source));
     read_on(6 * MIB);
     expect_rest();
     read_on(6 * MIB);
@@ -364,7 +368,7 @@ START_TEST(who_has_looked_at_the_tail_has_no_rest)
     open_source();
     go_to(SIZE - 200000);
     read_on(200000);
-    ck_assert(!xd_source_has_rest(source));
+    ck_assert(xd_source_needs_network(source));
     go_to(SIZE - MIB);
     read_on(MIB / 2);
     expect_rest();
@@ -384,7 +388,7 @@ START_TEST(what_another_reader_waits_for_is_still_to_come)
     ck_assert_int_eq(xd_reader_new(&other, source, &error), 0);
     ck_assert_int_eq(xd_reader_seek(other, SIZE / 2), (int64_t)SIZE / 2);
     (void)!xd_reader_read(other, &(char){0}, 1, 0);
-    ck_assert(!xd_source_has_rest(source));
+    ck_assert(xd_source_needs_network(source));
     xd_download_pause(xd_source_download(source), false);
     expect_rest(); /* once its window is full, too */
 }
@@ -397,7 +401,7 @@ START_TEST(a_file_that_is_complete_has_its_rest_though_nobody_reads)
     ck_assert_int_eq(
         xd_download_wait(xd_source_download(source), 20000, &error), 0);
     xd_reader_free(reader);
-    ck_assert(xd_source_has_rest(source));
+    ck_assert(!xd_source_needs_network(source));
 }
 END_TEST
 

@@ -59,11 +59,11 @@ static void expect(double is, double should_be)
 /* A second until the first picture, from byte 0. */
 static void start(void)
 {
-    play(0, XD_WAITING);
+    play(0, XD_PLAY_WAITING);
     pass_ms(400);
     have(1);
     pass_ms(600);
-    play(0, XD_PLAYING);
+    play(0, XD_PLAY_RUNNING);
 }
 
 START_TEST(the_start_is_no_stall)
@@ -83,7 +83,7 @@ END_TEST
 START_TEST(nothing_was_seen_yet)
 {
     expect(got().startup_s, -1);
-    play(0, XD_WAITING);
+    play(0, XD_PLAY_WAITING);
     pass_ms(300);
     expect(got().startup_s, -1);
     expect(got().startup_least_s, -1);
@@ -95,13 +95,13 @@ START_TEST(stalls_are_counted_summed_and_listed)
 {
     start();
     pass_ms(2000);
-    play(2000, XD_WAITING);
+    play(2000, XD_PLAY_WAITING);
     pass_ms(500);
-    play(2000, XD_PLAYING);
+    play(2000, XD_PLAY_RUNNING);
     pass_ms(1000);
-    play(3000, XD_WAITING);
+    play(3000, XD_PLAY_WAITING);
     pass_ms(1500);
-    play(3000, XD_PLAYING);
+    play(3000, XD_PLAY_RUNNING);
     pass_ms(1000);
     ck_assert_uint_eq(got().n_stalls, 2);
     expect(got().stall_s, 2);
@@ -116,7 +116,7 @@ END_TEST
 START_TEST(a_stall_that_lasts_is_counted)
 {
     start();
-    play(0, XD_WAITING);
+    play(0, XD_PLAY_WAITING);
     pass_ms(700);
     ck_assert_uint_eq(got().n_stalls, 1);
     expect(got().stall_s, 0.7);
@@ -128,11 +128,11 @@ END_TEST
 START_TEST(a_pause_ends_a_stall_and_is_none)
 {
     start();
-    play(0, XD_WAITING);
+    play(0, XD_PLAY_WAITING);
     pass_ms(700);
-    play(0, XD_PAUSED);
+    play(0, XD_PLAY_PAUSED);
     pass_ms(9000);
-    play(0, XD_PLAYING);
+    play(0, XD_PLAY_RUNNING);
     expect(got().stall_s, 0.7);
     expect(got().watched_s, 1.7);
     expect(got().stall_least_s, 0.699); /* but for the byte that was here */
@@ -143,11 +143,11 @@ START_TEST(the_wait_after_a_seek_is_no_stall)
 {
     start();
     pass_ms(1000);
-    play(50000, XD_SEEKING);
+    play(50000, XD_PLAY_SEEKING);
     pass_ms(300);
-    play(50000, XD_WAITING);
+    play(50000, XD_PLAY_WAITING);
     pass_ms(200);
-    play(50000, XD_PLAYING);
+    play(50000, XD_PLAY_RUNNING);
     pass_ms(100);
     ck_assert_uint_eq(got().n_stalls, 0);
     ck_assert_uint_eq(got().n_seeks, 1);
@@ -162,26 +162,26 @@ START_TEST(the_least_wait_after_a_seek_is_that_for_its_first_byte)
 {
     start();
     pass_ms(1000);
-    play(50000, XD_SEEKING);
+    play(50000, XD_PLAY_SEEKING);
     pass_ms(300);
     expect(got().restart_least_s, 0.3);
-    play(60000, XD_SEEKING); /* it goes elsewhere yet */
+    play(60000, XD_PLAY_SEEKING); /* it goes elsewhere yet */
     pass_ms(200);
     have(60001);
     pass_ms(400);
     expect(got().restart_least_s, 0.5);
-    play(60000, XD_PLAYING);
+    play(60000, XD_PLAY_RUNNING);
     expect(got().restart_s, 0.9);
     pass_ms(1);
-    play(0, XD_SEEKING);
+    play(0, XD_PLAY_SEEKING);
     have(END);
     pass_ms(100);
-    play(0, XD_PLAYING);
+    play(0, XD_PLAY_RUNNING);
     expect(got().restart_s, 1);
     expect(got().restart_least_s, 0.5); /* all was here */
-    play(70000, XD_SEEKING);
+    play(70000, XD_PLAY_SEEKING);
     pass_ms(100);
-    play(70000, XD_PLAYING); /* and its picture was another */
+    play(70000, XD_PLAY_RUNNING); /* and its picture was another */
     expect(got().restart_least_s, 0.6);
 }
 END_TEST
@@ -193,11 +193,11 @@ START_TEST(the_least_is_what_the_bytes_allowed)
     start();
     have(2000);
     pass_ms(2000);
-    play(2000, XD_WAITING);
+    play(2000, XD_PLAY_WAITING);
     pass_ms(300);
     have(3000);
     pass_ms(700); /* an ideal player shows these meanwhile */
-    play(2000, XD_PLAYING);
+    play(2000, XD_PLAY_RUNNING);
     expect(got().stall_s, 1);
     expect(got().stall_least_s, 0.3);
     pass_ms(400);
@@ -212,11 +212,11 @@ START_TEST(the_least_begins_anew_after_a_seek)
     start();
     pass_ms(1001);
     expect(got().stall_least_s, 1);
-    play(50000, XD_SEEKING);
+    play(50000, XD_PLAY_SEEKING);
     pass_ms(2000);
     expect(got().stall_least_s, 1);
     have(51000);
-    play(50000, XD_PLAYING);
+    play(50000, XD_PLAY_RUNNING);
     pass_ms(1000);
     expect(got().stall_least_s, 1);
     pass_ms(250);
@@ -260,9 +260,9 @@ START_TEST(after_its_end_nothing_counts_any_more)
 
     start();
     pass_ms(1000);
-    play(1000, XD_WAITING);
+    play(1000, XD_PLAY_WAITING);
     pass_ms(500);
-    play(1000, XD_ENDED);
+    play(1000, XD_PLAY_ENDED);
     p = got();
     pass_ms(9000);
     have(END);
@@ -284,9 +284,9 @@ START_TEST(the_quality_is_that_of_p1203)
     start();
     have(END);
     pass_ms(30000);
-    play(30000, XD_WAITING);
+    play(30000, XD_PLAY_WAITING);
     pass_ms(2000);
-    play(30000, XD_PLAYING);
+    play(30000, XD_PLAY_RUNNING);
     pass_ms(30000);
     expect(got().quality, 1 + 4 * exp(-2 / 9.3516) *
                                   exp(-length / 60 / 0.91891) *
@@ -296,7 +296,7 @@ END_TEST
 
 START_TEST(undisturbed_play_has_the_best_quality)
 {
-    play(0, XD_PLAYING);
+    play(0, XD_PLAY_RUNNING);
     have(END);
     pass_ms(10000);
     expect(got().quality, 5);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "command/settings.h"
 #include "engine/options.h"
 #include "sched/sched.h"
 #include "suite.h"

@@ -577,9 +577,9 @@ static int download(const char *option, const char *value,
     ck_assert_msg(
         xd_manifest_parse(&manifest, text, (size_t)n, "a.meta4", err) == 0,
         "%s", err->msg);
-    ck_assert_msg(xd_download_new(&d, manifest, 0, paths[OUT], options, err) ==
-                      0,
-                  "%s", err->msg);
+    ck_assert_msg(
+        xd_download_new(&d, manifest, 0, NULL, paths[OUT], options, err) == 0,
+        "%s", err->msg);
     ck_assert_msg(xd_download_start(d, err) == 0, "%s", err->msg);
     rc = xd_download_wait(d, -1, err);
     xd_download_progress(d, &progress);

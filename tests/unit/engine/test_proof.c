@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xdownload/check.h>
 
+#include "command/manifests.h"
 #include "suite.h"
 
 /* Of "abc". */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include "command/records.h"
 #include "engine/records.h"
 #include "suite.h"
 

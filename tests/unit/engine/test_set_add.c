@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "command/manifests.h"
+#include "engine/set_add.h"
 #include "io/hash.h"
 #include "io/mock_server.h"
 #include "os/clock.h"
@@ -100,12 +102,10 @@ static void make(const char *url, size_t most)
     struct xd_manifest *m = manifest_of("first", url, "", NULL);
     const size_t file = 0;
 
-    ck_assert_int_eq(
-        xd_download_new_set(&download, m, &file, 1, folder, options, &error),
-        0);
+    ck_assert_int_eq(xd_download_new_set(&download, m, &file, 1, most, folder,
+                                         options, &error),
+                     0);
     xd_manifest_unref(m);
-    if (most > 0)
-        ck_assert_int_eq(xd_download_expect_files(download, most, &error), 0);
 }
 
 static void start(void)
@@ -131,7 +131,7 @@ static struct xd_file_progress file(size_t i)
 {
     struct xd_file_progress p = {.struct_size = sizeof p};
 
-    ck_assert_int_eq(xd_download_file(download, i, &p), 0);
+    ck_assert_int_eq(xd_download_file_progress(download, i, &p), 0);
     return p;
 }
 
@@ -179,7 +179,7 @@ START_TEST(a_file_of_another_manifest_and_depot_comes_as_well)
     ck_assert_str_eq(file(2).path, "folder/third");
     ck_assert_uint_eq(file(2).begin, 2 * SIZE);
     ck_assert_uint_eq(file(2).bytes_done, SIZE);
-    ck_assert_int_eq(file(1).state, XD_FILE_NAMED);
+    ck_assert_int_eq(file(1).state, XD_FILE_DONE);
 }
 END_TEST
 
@@ -189,10 +189,10 @@ START_TEST(it_does_not_end_while_more_may_come)
 
     make(url, 3);
     start();
-    ck_assert_int_eq(settle(0), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(0), XD_FILE_DONE);
     ck_assert_int_eq(wait_for_end(300), XD_E_AGAIN);
     add_well("second", url);
-    ck_assert_int_eq(settle(1), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(1), XD_FILE_DONE);
     ck_assert_int_eq(wait_for_end(100), XD_E_AGAIN);
     xd_download_end_files(download);
     xd_download_end_files(download);
@@ -227,7 +227,7 @@ START_TEST(one_that_fails_costs_the_others_nothing)
     ck_assert_int_eq(settle(2), XD_FILE_FAILED);
     ck_assert_int_eq(file(2).error.code, XD_E_CORRUPT);
     add_well("last", serve(good));
-    ck_assert_int_eq(settle(3), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(3), XD_FILE_DONE);
     xd_download_end_files(download);
     ck_assert_int_eq(wait_for_end(8000), XD_E_NOREPLICA);
     expect_content("first");
@@ -242,7 +242,7 @@ START_TEST(the_first_may_have_failed_before_others_come)
     ck_assert_int_eq(settle(0), XD_FILE_FAILED);
     ck_assert_int_eq(wait_for_end(100), XD_E_AGAIN);
     add_well("second", serve(good));
-    ck_assert_int_eq(settle(1), XD_FILE_NAMED);
+    ck_assert_int_eq(settle(1), XD_FILE_DONE);
     xd_download_end_files(download);
     ck_assert_int_eq(wait_for_end(8000), XD_E_NOREPLICA);
 }
@@ -314,11 +314,11 @@ START_TEST(no_more_come_than_were_expected_nor_twice_nor_too_late)
     ck_assert_int_eq(add("fifth", url, NULL), XD_E_STATE);
     ck_assert_msg(wait_for_end(8000) == 0, "%s", error.msg);
     ck_assert_int_eq(add("sixth", url, NULL), XD_E_STATE);
-    ck_assert_int_eq(
-        xd_download_file(download, 3,
+    ck_assert_int_eq(xd_download_file_progress(
+                         download, 3,
                          &(struct xd_file_progress){
                              .struct_size = sizeof(struct xd_file_progress)}),
-        XD_E_INVAL);
+                     XD_E_INVAL);
 }
 END_TEST
 
@@ -329,11 +329,15 @@ START_TEST(what_cannot_be_added_is_refused)
 
     make(url, 0);
     ck_assert_int_eq(add("second", url, NULL), XD_E_INVAL);
-    ck_assert_int_eq(xd_download_expect_files(download, 0, &error), XD_E_INVAL);
-    ck_assert_int_eq(xd_download_expect_files(download, 1000001, &error),
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 0, &error),
                      XD_E_INVAL);
-    ck_assert_int_eq(xd_download_expect_files(download, 1000000, &error), 0);
-    ck_assert_int_eq(xd_download_expect_files(download, 1, &error), XD_E_INVAL);
+    ck_assert_int_eq(
+        xd_set_expect((struct xd_engine *)download, 1000001, &error),
+        XD_E_INVAL);
+    ck_assert_int_eq(
+        xd_set_expect((struct xd_engine *)download, 1000000, &error), 0);
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 1, &error),
+                     XD_E_INVAL);
     m = manifest_of("second", url, url, NULL);
     ck_assert_int_eq(xd_download_add_file(download, m, 1, &error), XD_E_INVAL);
     xd_manifest_unref(m);
@@ -349,9 +353,11 @@ START_TEST(a_policy_of_blocks_takes_none)
 {
     set("algorithm", "basic");
     make(serve(good), 0);
-    ck_assert_int_eq(xd_download_expect_files(download, 1, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 1, &error),
+                     XD_E_INVAL);
     start();
-    ck_assert_int_eq(xd_download_expect_files(download, 1, &error), XD_E_INVAL);
+    ck_assert_int_eq(xd_set_expect((struct xd_engine *)download, 1, &error),
+                     XD_E_INVAL);
 }
 END_TEST
 
@@ -390,8 +396,7 @@ START_TEST(files_of_unknown_size_are_added)
         xd_manifest_unref(named);
         xd_manifest_unref(m);
         if (i == 20)
-            ck_assert_msg(settle(10) == XD_FILE_NAMED, "%s",
-                          file(10).error.msg);
+            ck_assert_msg(settle(10) == XD_FILE_DONE, "%s", file(10).error.msg);
     }
     xd_download_end_files(download);
     ck_assert_msg(wait_for_end(8000) == 0, "%s", error.msg);

@@ -52,7 +52,7 @@ static void make(uint64_t size)
         xd_manifest_parse(&m, text, strlen(text), "m.meta4", &error), 0);
     ck_assert_int_eq(xd_options_new(&options, &error), 0);
     ck_assert_int_eq(
-        xd_download_new_set(&download, m, files, 3, folder, options, &error),
+        xd_download_new_set(&download, m, files, 3, 0, folder, options, &error),
         0);
     xd_options_free(options);
     xd_manifest_unref(m);
@@ -209,7 +209,7 @@ START_TEST(one_file_alone_is_not_noted_here)
     xd_download_unref((struct xd_download *)engine);
     ck_assert_int_eq(xd_manifest_from_urls(&m, &url, 1, LONG, &error), 0);
     ck_assert_int_eq(
-        xd_download_new_in(&download, m, 0, folder, "f", NULL, &error), 0);
+        xd_download_new(&download, m, 0, folder, "f", NULL, &error), 0);
     xd_manifest_unref(m);
     engine = (struct xd_engine *)download;
     written(0);

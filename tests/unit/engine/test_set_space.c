@@ -9,6 +9,7 @@
 #include <xdownload/download.h>
 #include <xdownload/manifest.h>
 
+#include "command/manifests.h"
 #include "os/disk.h"
 #include "suite.h"
 
@@ -59,7 +60,7 @@ static void open_set(const uint64_t sizes[N])
     ck_assert_int_eq(fclose(f), 0);
     ck_assert_int_eq(xd_manifest_read(&m, path, &error), 0);
     ck_assert_int_eq(
-        xd_download_new_set(&download, m, files, N, folder, options, &error),
+        xd_download_new_set(&download, m, files, N, 0, folder, options, &error),
         0);
     xd_manifest_unref(m);
 }

@@ -17,6 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command/downloads.h"
+#include "command/manifests.h"
+#include "command/readers.h"
+#include "command/records.h"
 #include "engine/engine.h"
 #include "engine/free_source.h"
 #include "io/hash.h"
@@ -572,7 +576,7 @@ START_TEST(what_is_buffered_counts_from_the_begin_of_the_range)
     ck_assert_uint_le(b[1].begin, 1200000);
     ck_assert_uint_gt(b[1].end, 1200000);
     ck_assert_uint_le(b[1].end, 1200000 + 300 * 1024);
-    xd_reader_playhead(reader, 1200000, 1000, XD_PAUSED);
+    xd_reader_playhead(reader, 1200000, 1000, XD_PLAY_PAUSED);
     xd_reader_playback(reader, &p);
     ck_assert_double_ge(p.level_s, 100);
     ck_assert_double_le(p.level_s, 310);
@@ -638,13 +642,13 @@ START_TEST(a_player_of_a_range_counts_from_its_begin)
 
     open_range();
     expect_read_in_range(0, RANGE_SIZE);
-    xd_reader_playhead(reader, at, rate, XD_PLAYING);
+    xd_reader_playhead(reader, at, rate, XD_PLAY_RUNNING);
     xd_reader_playback(reader, &p);
     ck_assert_double_le(p.level_s, (double)(RANGE_SIZE - at) / rate);
     ck_assert_double_ge(p.level_s, (double)(RANGE_SIZE - at) / rate - 0.5);
     ck_assert_uint_eq(p.n_stalls, 0);
     ck_assert_double_ge(p.startup_least_s, 0);
-    ck_assert_int_eq(xd_reader_level(reader, 0, &level), 0);
+    ck_assert_int_eq(xd_reader_get_level(reader, 0, &level), 0);
     ck_assert_double_le(level.level_s, (double)RANGE_SIZE / rate);
 }
 END_TEST
@@ -719,7 +723,7 @@ START_TEST(keep_is_refused_for_a_download)
     set("keep", keep_path);
     describe("", NULL);
     ck_assert_int_eq(
-        xd_download_new(&d, manifest, 0, keep_path, options, &error),
+        xd_download_new(&d, manifest, 0, NULL, keep_path, options, &error),
         XD_E_INVAL);
 }
 END_TEST
@@ -732,18 +736,18 @@ START_TEST(a_player_that_waits_for_a_silent_depot_has_a_stall)
 
     describe(mock_url(m), NULL);
     open_source();
-    xd_reader_playhead(reader, 0, 1e6, XD_PLAYING);
-    xd_reader_playhead(reader, 0, 1e6, XD_WAITING);
+    xd_reader_playhead(reader, 0, 1e6, XD_PLAY_RUNNING);
+    xd_reader_playhead(reader, 0, 1e6, XD_PLAY_WAITING);
     expect_code(reader, 50, XD_E_AGAIN);
-    xd_reader_playhead(reader, 0, 1e6, XD_PAUSED);
+    xd_reader_playhead(reader, 0, 1e6, XD_PLAY_PAUSED);
     xd_reader_playback(reader, &p);
     ck_assert_uint_eq(p.n_stalls, 1);
     ck_assert(p.stall_s > 0.045);
     ck_assert(p.stall_least_s > 0.045);
     ck_assert(p.blocked_s > 0);
-    ck_assert_int_eq(xd_reader_stall(reader, 0, &stall), 0);
+    ck_assert_int_eq(xd_reader_get_stall(reader, 0, &stall), 0);
     ck_assert(stall.seconds > 0.045);
-    ck_assert_int_eq(xd_reader_stall(reader, 1, &stall), XD_E_INVAL);
+    ck_assert_int_eq(xd_reader_get_stall(reader, 1, &stall), XD_E_INVAL);
     free_source_and_readers(source);
     source = NULL;
     mock_stop(m);
@@ -845,7 +849,7 @@ START_TEST(the_least_start_is_when_the_bytes_came_though_nobody_looked)
     double seen_s;
 
     open_local();
-    xd_reader_playhead(reader, 0, 1e6, XD_WAITING);
+    xd_reader_playhead(reader, 0, 1e6, XD_PLAY_WAITING);
     (void)!xd_reader_read(reader, &byte, 1, 0);
     wait_for_bytes(1);
     seen_s = (double)(xd_now() - began) / (double)XD_SECOND;

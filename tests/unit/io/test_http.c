@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "catcher.h"
+#include "command/settings.h"
 #include "io/net_options.h"
 #include "suite.h"
 #include "url_of.h"

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "command/records.h"
 #include "suite.h"
 
 #define KIB UINT64_C(1024)

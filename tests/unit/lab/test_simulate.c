@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "command/records.h"
 #include "suite.h"
 
 static const char scenario[] = "client rate=100mbit\n"

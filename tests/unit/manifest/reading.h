@@ -8,6 +8,7 @@
 #include <string.h>
 #include <xdownload/manifest.h>
 
+#include "command/manifests.h"
 #include "suite.h"
 
 #define METALINK "<metalink xmlns=\"urn:ietf:params:xml:ns:metalink\">"

@@ -5,7 +5,9 @@
 
 #include <string.h>
 #include <xdownload/manifest.h>
+#include <xdpublish/parity.h>
 
+#include "command/manifests.h"
 #include "suite.h"
 
 static inline void expect_same_word(const char *a, const char *b)

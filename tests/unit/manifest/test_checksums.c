@@ -4,6 +4,9 @@
 #include <unistd.h>
 #include <xdownload/check.h>
 
+#include "command/checks.h"
+#include "command/manifests.h"
+#include "manifest/signed_texts.h"
 #include "reading.h"
 
 #define A32 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -417,12 +420,12 @@ START_TEST(a_file_of_checksums_is_read)
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, A64 "  f\n", 68), 68);
     close(fd);
-    ck_assert_int_eq(xd_checksums_read(checksums, path, &error), 0);
+    ck_assert_int_eq(xd_checksums_read_file(checksums, path, &error), 0);
     unlink(path);
     take_url("http://a.example/f");
     apply();
     expect_hash(0, 0, "sha-256", A64, 1);
-    ck_assert_int_eq(xd_checksums_read(checksums, path, &error), XD_E_IO);
+    ck_assert_int_eq(xd_checksums_read_file(checksums, path, &error), XD_E_IO);
     ck_assert_ptr_nonnull(strstr(error.msg, path));
 }
 END_TEST

@@ -5,7 +5,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xdpublish/parity.h>
 
+#include "command/manifests.h"
 #include "manifest/parity.h"
 
 #include "suite.h"

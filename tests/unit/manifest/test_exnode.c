@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reading.h"
 
+#include "command/manifests.h"
+
 #define FILENAME "<e:metadata name='filename'>f</e:metadata>"
 
 /* A mapping whose numbers and the rest are given. */

@@ -3,6 +3,7 @@
  * nothing printed.  The sanitizers watch. */
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "manifest/parse.h"
 #include "reading.h"
 

@@ -4,6 +4,7 @@
 
 #include <xdownload/check.h>
 
+#include "command/manifests.h"
 #include "manifest/model.h"
 #include "reading.h"
 #include "same.h"

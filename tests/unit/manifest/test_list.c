@@ -3,6 +3,8 @@
 #include <string.h>
 #include <xdownload/manifest.h>
 
+#include "command/lists.h"
+#include "command/manifests.h"
 #include "suite.h"
 
 #define SHA256 \

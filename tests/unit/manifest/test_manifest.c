@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "manifest/parse.h"
 #include "reading.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "command/manifests.h"
 #include "reading.h"
 #include "same.h"
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "command/manifests.h"
 #include "reading.h"
 
 #define SHA1(digit) digit "123456789012345678901234567890123456789"

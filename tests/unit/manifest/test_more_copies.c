@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manifest/more_copies.h"
 
+#include "command/manifests.h"
 #include "manifest/builder.h"
 
 #include "reading.h"

@@ -2,6 +2,9 @@
 /* Stripes of an exNode: what is understood of them, what is refused, and what is
  * written again. */
 #include "base/text.h"
+
+#include <xdpublish/parity.h>
+#include "command/manifests.h"
 #include "manifest/edit.h"
 #include "manifest/parity.h"
 #include "reading.h"

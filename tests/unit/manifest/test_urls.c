@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "reading.h"
 
+#include "command/manifests.h"
+
 START_TEST(a_list_of_urls_is_one_file_of_unknown_size)
 {
     read_data("mirrors.urls");

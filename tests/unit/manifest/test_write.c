@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was written, read again, says the same. */
+#include "command/manifests.h"
 #include "manifest/model.h"
 #include "reading.h"
 #include "same.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xdpublish/parity.h>
 
 #include "base/alloc.h"
 #include "suite.h"
