@@ -79,7 +79,8 @@ static bool waits_for_first_windows(const struct xd_adaptive *p,
 
     for (unsigned i = 0; i < p->book->n_fetches; i++)
         n += p->conns[i].is_running && !p->conns[i].has_begun;
-    return xd_seconds(p->now - c->heard_at) * rate < n * XD_FIRST_WINDOW;
+    return rate > 0 &&
+           xd_seconds(p->now - c->heard_at) * rate < n * XD_FIRST_WINDOW;
 }
 
 /* Returns whether a shared queue explains the silence of the connection.  If it
