@@ -190,24 +190,6 @@ def test_useful_connections_that_are_known_are_opened_at_once(lab, row, opens):
         assert run.report["depots"][0]["connections"] >= 4
 
 
-@pytest.mark.slow
-def test_the_second_run_opens_what_the_first_has_found(cached):
-    """A server that gives each connection 800 kB/s; each has a mebibyte to bring
-    when they are opened."""
-    data = cached.file("f.bin", 16 << 20)
-    depot = cached.depot(config="limit_rate 800k;")
-    manifest = cached.exnode("f.bin", [depot])
-    for _ in range(4):  # on a loaded machine rates may be uneven
-        run = fetch(cached, manifest, "-vv")
-        row = cached.cache.read_text().splitlines()[1].split(" ")
-        if int(row[5]) > 2:
-            break
-    run = fetch(cached, manifest, "-vv")
-    assert cached.read("f.bin") == data
-    assert f"up to {row[5]} connections, 2 before: {OPENED}" in run.err
-    assert run.report["depots"][0]["connections"] >= int(row[5])
-
-
 def test_what_it_promises_falsely_is_overruled(lab):
     """The depot that is said to be fast says nothing any more, and the one
     that is said to crawl brings all."""

@@ -82,7 +82,10 @@ static bool is_known(const struct xd_adaptive *p, unsigned depot)
 bool xd_has_queue(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
-    const double most = 1.2 * p->depots[depot].rtt + XD_QUEUE_S;
+    const struct xd_depot_record *d = &p->depots[depot];
+    /* a packet takes this long at a slow throughput, without any queue */
+    const double packet = XD_PACKET / xd_greater(d->rate, 1);
+    const double most = 1.2 * d->rtt + XD_QUEUE_S + packet;
     unsigned n = 0, queued = 0;
 
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++) {

@@ -166,9 +166,10 @@ void xd_told_received(struct xd_adaptive *p, unsigned fetch, uint64_t to,
         c->sample_bytes += n;
         sample(p, c, now, xd_span_of(d));
     }
+    /* A short burst at the start says nothing about the rest of the download. */
     if (now > c->opened_at)
-        c->best =
-            xd_greater(c->best, c->bytes / xd_seconds(now - c->opened_at));
+        c->best = xd_greater(c->bytes > XD_LEAST_BURST ? c->best : 0,
+                             c->bytes / xd_seconds(now - c->opened_at));
 }
 
 /* Closes the connection, and remembers its throughput for xd_fresh_rate(). */

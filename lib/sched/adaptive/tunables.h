@@ -199,8 +199,11 @@
 /* The user's limit is reached from this part of it on. */
 #define XD_NEAR_LIMIT 0.8
 
+/* Length of a packet on most lines, in bytes. */
+#define XD_PACKET 1500.0
+
 /* Packets wait in a queue if the round-trip time exceeds 1.2 times the shortest
- * one by more than this, in seconds. */
+ * one by more than this, in seconds, plus the time that a packet takes. */
 #define XD_QUEUE_S 0.005
 
 /* Packets wait in a long queue if the round-trip time exceeds 2 times the
