@@ -293,6 +293,75 @@ XD_API XD_MUST_CHECK int xd_manifest_open(struct xd_manifest **out,
                                           struct xd_error *err);
 
 /*
+ * Checks whether the URLs of a list are copies of one file, and adds copies
+ * that other Metalinks list.  Call it before you download from a list of URLs
+ * that may lead to different files, or from a manifest that was parsed from
+ * memory.  xd_manifest_open() does the same.
+ *
+ * The call compares URLs only if the manifest is a list of at least two URLs of
+ * one file (its format is "urls", see xd_manifest_info()) and has no hash of
+ * the file.
+ * The URLs of other manifests are not compared.  Then the call
+ * fetches the Metalinks to which the manifest refers (metaurl elements of RFC
+ * 5854), and appends the copies that they list.
+ *
+ * How URLs are compared:
+ * - The call requests the size and the first 8 KiB from each URL.  If the sizes
+ *   differ, or the last components of the URLs differ, two more samples of 8
+ *   KiB are compared.  Files smaller than 1 MiB are compared completely.
+ * - Each host has one vote for each different file that it delivers.
+ * - If the last component (with the query) is the same in all URLs, or the
+ *   option same-file is set, the file with more than half of the votes wins.
+ *   URLs that lead to other files are left out, with a warning for each.
+ * - If the last components differ, all URLs must lead to the same file.
+ * - If a server answers too late, its URL is kept if the
+ *   last components are the same and the file has at least 1 MiB.  Otherwise
+ *   the URL is left out.
+ * - If no server answers within 5 s, the list stays unchanged.  But if the last
+ *   components differ, the call fails.
+ *
+ * Files that were not compared completely are compared again while they are
+ * downloaded.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref(), and keeps its
+ *            reference to `m`.  `o` may be NULL for the defaults.
+ * Blocks:    until all URLs have answered, failed or been left out, or the time
+ *            of the option max-time has passed.  xd_cancel_trigger() ends the
+ *            call early.
+ * Errors:
+ * - CORRUPT: the URLs lead to different files, and no file has a majority.
+ * - INVAL: the URLs lead to different files, and their last components differ.
+ * - INVAL: the list has several files, one of which has several URLs and no
+ *   hash.
+ * - NET, AGAIN and others: no server answers, and the last components of the
+ *   URLs differ.
+ * - IO: a file named in the options cannot be read.
+ * - CANCELED, NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_copies_find(struct xd_manifest **out,
+                                        struct xd_manifest *m,
+                                        const struct xd_options *o,
+                                        struct xd_error *err);
+
+/*
+ * Makes one manifest from files of several manifests, so that
+ * xd_download_new_set() can download them together.  File `i` of the result is
+ * file `files[i]` of `manifests[i]`.
+ *
+ * The path of file `i` is `paths[i]`.  It is not checked, so the caller must
+ * make sure that it is safe and unique.  If `paths` or `paths[i]` is NULL, the
+ * file keeps its path.
+ *
+ * Ownership: the caller releases *out with xd_manifest_unref().  The new
+ *            manifest holds references to the manifests; the paths are copied.
+ * Errors:    INVAL (`n` is 0, or a file does not exist), NOMEM.
+ */
+XD_API XD_MUST_CHECK int xd_manifest_gather(
+    struct xd_manifest **out, struct xd_manifest *const *manifests,
+    const size_t *files, const char *const *paths, size_t n,
+    struct xd_error *err);
+
+/*
  * Parses a manifest from memory: an exNode, a Metalink or a list of URLs.  The
  * library recognises the format by the content.
  *

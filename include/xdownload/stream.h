@@ -186,14 +186,12 @@ XD_API XD_MUST_CHECK int xd_source_new(struct xd_source **out,
                                        struct xd_error *err);
 
 /*
- * xd_source_ref() takes another reference to a source and returns its argument.
- * xd_source_unref() releases a reference; NULL does nothing.  Every reader
- * holds a reference, so sources and readers can be released in any order.  The
- * release of the last reference cancels the download and frees the source.
+ * Releases a source; NULL does nothing.  Every reader holds a reference to its
+ * source, so sources and readers can be released in any order.  The release of
+ * the last reference cancels the download and frees the source.
  *
  * Blocks: only for the last reference; then like xd_download_unref().
  */
-XD_API struct xd_source *xd_source_ref(struct xd_source *s);
 XD_API void xd_source_unref(struct xd_source *s);
 
 /*

@@ -69,14 +69,8 @@
 
 XD_BEGIN_DECLS
 /*
- * Returns the version of the library that the program runs with, in the format
- * of XD_VERSION_NUMBER.  That library may be newer than these headers.
- * Threads: any.
- */
-XD_API unsigned xd_version_number(void);
-
-/*
- * Returns this version as text, such as "0.1.0".
+ * Returns the version of the library that the program runs with, such as
+ * "0.1.0".  That library may be newer than these headers.
  * Ownership: the string is static.
  * Threads:   any.
  */

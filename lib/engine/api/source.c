@@ -34,11 +34,6 @@ int xd_source_new(struct xd_source **out, struct xd_manifest *m, size_t file,
     return rc;
 }
 
-struct xd_source *xd_source_ref(struct xd_source *s)
-{
-    return (struct xd_source *)xd_engine_ref(engine_of(s));
-}
-
 void xd_source_unref(struct xd_source *s)
 {
     xd_engine_unref(engine_of(s));

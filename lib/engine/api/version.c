@@ -4,11 +4,6 @@
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
 
-unsigned xd_version_number(void)
-{
-    return XD_VERSION_NUMBER;
-}
-
 const char *xd_version(void)
 {
     return TEXT(XD_VERSION_MAJOR) "." TEXT(XD_VERSION_MINOR) "." TEXT(

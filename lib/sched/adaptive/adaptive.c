@@ -316,7 +316,9 @@ static unsigned adaptive_look(void *policy, xd_usec now)
     do
         p->plan = xd_next_action(p);
     while (p->plan.kind == XD_PLAN_OFFER && offer(p));
-    if (p->plan.kind == XD_PLAN_WAIT)
+    if (p->plan.kind == XD_PLAN_WAIT && p->n_running == 0)
+        p->next_at = now + XD_SECOND; /* an event will come before that */
+    else if (p->plan.kind == XD_PLAN_WAIT)
         p->next_at = now + (p->rate > 0 ? XD_TICK : XD_FIRST_TICK);
     return 0;
 }

@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+/* Pauses stop doubling here, in seconds: longer than nearly all downloads. */
+#define LONGEST_PAUSE_S 1e4
+
 unsigned xd_first_width(const struct xd_adaptive *p)
 {
     const struct xd_sched_options *o = &p->book->o;
@@ -57,7 +60,7 @@ static void end_trial(struct xd_adaptive *p, unsigned depot)
     if (gain < XD_KEEP) {
         d->next_trial =
             p->now + usec(d->pause * (xd_settles_in(p, depot) + span_of(d)));
-        d->pause *= 2;
+        d->pause = xd_lesser(2 * d->pause, LONGEST_PAUSE_S);
     }
     if (gain < 0)
         d->width = t->before;
@@ -139,6 +142,7 @@ static void judge_renewal(struct xd_adaptive *p, struct xd_conn *c,
     d->renew_pause = d->renew_pause > 0
                          ? 2 * d->renew_pause
                          : xd_settles_in(p, c->depot) + span_of(d);
+    d->renew_pause = xd_lesser(d->renew_pause, LONGEST_PAUSE_S);
     d->renew_at = p->now + usec(d->renew_pause);
 }
 

@@ -12,6 +12,14 @@
 /* Maximum number of unassigned gaps that are examined for one request. */
 #define MOST_GAPS 32
 
+/* Returns whether the byte belongs to an object of unknown size, which is not
+ * divided among requests. */
+static bool is_unsized(const struct xd_adaptive *p, uint64_t byte)
+{
+    return xd_rangeset_contains(&p->book->unsized,
+                                (struct xd_range){byte, byte + 1});
+}
+
 /* ---- depots that suggest bytes ---- */
 
 /* Returns the maximum length of a request to a depot that suggests bytes, so
@@ -31,7 +39,7 @@ static struct xd_sched_plan heed(const struct xd_adaptive *p)
         double most = most_heeding(p, c);
 
         if (!c->is_running || c->is_leaving || c->n_samples < XD_MATURE ||
-            !p->depots[c->depot].has_hints ||
+            !p->depots[c->depot].has_hints || is_unsized(p, rest.begin) ||
             xd_conn_left(p, c) < 2 * most + XD_GRAIN)
             continue;
         rest.begin = (rest.begin + (uint64_t)most) / XD_GRAIN * XD_GRAIN;
@@ -125,19 +133,23 @@ static struct xd_range find_unasked(const struct xd_adaptive *p, unsigned depot,
                                     struct xd_range within, double length)
 {
     const struct xd_book *b = p->book;
+    const struct xd_rangeset *held = &b->depots[depot].held;
     struct xd_range best = {0, 0};
 
-    for (unsigned i = 0; i < MOST_GAPS && within.begin < within.end; i++) {
+    for (unsigned i = 0; i < MOST_GAPS && within.begin < within.end;) {
         struct xd_range gap = xd_ledger_next_gap(b->ledger, XD_BYTES_ASSIGNED,
                                                  within),
-                        run = xd_rangeset_next(&b->depots[depot].held, gap),
-                        whole;
+                        run = xd_rangeset_next(held, gap), whole;
 
-        within.begin = xd_range_is_empty(run) ? gap.end : run.end;
         if (xd_range_is_empty(gap))
             break;
-        if (xd_range_is_empty(run))
+        if (xd_range_is_empty(run)) { /* does not count */
+            gap = (struct xd_range){gap.end, within.end};
+            within.begin = xd_rangeset_next(held, gap).begin;
             continue;
+        }
+        i++;
+        within.begin = run.end;
         whole = without_own(p, depot, run);
         run = xd_book_cut(b, whole);
         if (xd_range_is_empty(run))
@@ -150,14 +162,6 @@ static struct xd_range find_unasked(const struct xd_adaptive *p, unsigned depot,
             return run;
     }
     return best;
-}
-
-/* Returns whether the byte belongs to an object of unknown size, which is not
- * divided among requests. */
-static bool is_unsized(const struct xd_adaptive *p, uint64_t byte)
-{
-    return xd_rangeset_contains(&p->book->unsized,
-                                (struct xd_range){byte, byte + 1});
 }
 
 /* Shortens the range to about `length` bytes: a multiple of XD_GRAIN, or all of
@@ -381,7 +385,7 @@ static struct xd_sched_plan race(const struct xd_adaptive *p,
     uint64_t byte =
         xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
 
-    if (xd_shown_in(p, w, w->range.begin) > 0 ||
+    if (xd_shown_in(p, w, w->range.begin) > 0 || byte >= w->range.end ||
         p->depots[c->depot].n_answers == 0)
         return xd_no_plan;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
@@ -452,8 +456,8 @@ static const struct xd_conn *find_overdue(const struct xd_adaptive *p,
         const struct xd_conn *v = &p->conns[i];
         struct xd_range rest = xd_conn_rest(p, v);
 
-        if (v->is_running && !v->is_leaving && rest.begin <= byte &&
-            byte < rest.end && !is_excused(p, v) &&
+        if (byte < w->range.end && v->is_running && !v->is_leaving &&
+            rest.begin <= byte && byte < rest.end && !is_excused(p, v) &&
             xd_byte_in(p, v) > XD_QUIET_S &&
             xd_end_in(p, v) >
                 xd_shown_in(p, w, rest.begin) + price_of_delay(p, w))
@@ -487,7 +491,7 @@ static struct xd_sched_plan make_way(const struct xd_adaptive *p,
             best = NULL;
         }
         if (!c->is_running || !c->has_begun || end.begin <= rest.begin ||
-            xd_is_only_answer(p, c))
+            xd_is_only_answer(p, c) || is_unsized(p, end.begin))
             continue;
         end.begin =
             (end.begin + (uint64_t)xd_in_flight(p, c)) / XD_GRAIN * XD_GRAIN +

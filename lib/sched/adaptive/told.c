@@ -166,7 +166,7 @@ void xd_told_received(struct xd_adaptive *p, unsigned fetch, uint64_t to,
         c->sample_bytes += n;
         sample(p, c, now, xd_span_of(d));
     }
-    /* A short burst at the start says nothing about the rest of the download. */
+    /* A short burst at the start says nothing about the rest of a download. */
     if (now > c->opened_at)
         c->best = xd_greater(c->bytes > XD_LEAST_BURST ? c->best : 0,
                              c->bytes / xd_seconds(now - c->opened_at));
@@ -243,7 +243,12 @@ void xd_told_opened(struct xd_adaptive *p, unsigned depot)
 void xd_told_parked(struct xd_adaptive *p, unsigned depot, unsigned slot)
 {
     struct xd_conn *c = &p->conns[slot * p->book->o.lanes_per_depot];
+    struct xd_depot_record *d = &p->depots[depot];
 
+    if (d->trial.is_on)
+        d->width = d->trial.before;
+    d->trial.is_on = false;
+    d->n_renewing = 0;
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++, c++)
         if (c->is_open && c->depot == depot)
             closed(p, c);

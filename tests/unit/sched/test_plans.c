@@ -671,6 +671,30 @@ START_TEST(request_that_is_in_time_for_its_reader_is_not_joined)
 }
 END_TEST
 
+/* Files of a set that no depot has, as long as 100 of those that it has. */
+START_TEST(work_behind_many_gaps_that_no_depot_holds_is_found)
+{
+    struct xd_sched_plan plan;
+
+    for (uint64_t i = 0; i < 200; i++) {
+        struct xd_range r = {i * 65536, (i + 1) * 65536};
+
+        if (i % 2 == 0) {
+            ck_assert_int_eq(xd_ledger_change(&ledger, XD_ASSIGN, r), 0);
+            ck_assert_int_eq(xd_ledger_change(&ledger, XD_RECEIVE, r), 0);
+            continue;
+        }
+        for (unsigned d = 0; d < DEPOTS; d++)
+            ck_assert_int_eq(xd_rangeset_remove(&holders[d].held, r), 0);
+    }
+    depots[0].rate = depots[1].rate = p.rate = 1e6;
+    look();
+    plan = xd_next_action(&p);
+    ck_assert_int_eq(plan.kind, XD_PLAN_ASK);
+    ck_assert_uint_eq(plan.range.begin, 200 * 65536);
+}
+END_TEST
+
 /* Nobody is idle, and the stalled request is for the next bytes of a reader. */
 START_TEST(later_request_is_shortened_for_a_reader_that_waits)
 {
@@ -822,6 +846,7 @@ int main(void)
     tcase_add_test(tcase,
                    request_in_front_of_what_a_reader_awaits_is_left_alone);
     tcase_add_test(tcase, request_that_is_in_time_for_its_reader_is_not_joined);
+    tcase_add_test(tcase, work_behind_many_gaps_that_no_depot_holds_is_found);
     tcase_add_test(tcase, later_request_is_shortened_for_a_reader_that_waits);
     tcase_add_test(tcase, reader_that_waits_gets_short_requests);
     tcase_add_test(tcase, more_connections_are_tried);
