@@ -348,8 +348,8 @@ static bool has_stored(const struct xd_open_stripe *o)
     return false;
 }
 
-bool xd_stripes_have(const struct xd_stripes *s, size_t stripe,
-                     struct xd_range range)
+uint64_t xd_stripes_have_to(const struct xd_stripes *s, size_t stripe,
+                            struct xd_range range)
 {
     const struct xd_open_stripe *o = xd_stripes_open(s, stripe);
 
@@ -358,13 +358,19 @@ bool xd_stripes_have(const struct xd_stripes *s, size_t stripe,
 
         range.begin = xd_ledger_first_gap(s->ledger, XD_BYTES_STORED, range);
         if (range.begin == range.end)
-            return true;
+            break;
         run = o ? stored_at(o, range.begin) : NULL;
         if (!run)
-            return false;
+            return range.begin;
         range.begin = run->range.end;
     }
-    return true;
+    return range.end;
+}
+
+bool xd_stripes_have(const struct xd_stripes *s, size_t stripe,
+                     struct xd_range range)
+{
+    return xd_stripes_have_to(s, stripe, range) == range.end;
 }
 
 /* ---- decoding ---- */

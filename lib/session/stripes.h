@@ -186,8 +186,8 @@ size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now,
 bool xd_stripes_has_parity(const struct xd_stripes *s, size_t stripe,
                            unsigned parity);
 
-/* Returns true if a shard is lost and all parity already replaces other
- * shards. */
+/* Returns true if a byte of a shard is lost and all parity already replaces
+ * other shards at its position. */
 bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe);
 
 /* Records a request for parity.  Errors: NOMEM. */

@@ -164,16 +164,22 @@ size_t xd_stripes_next_again(struct xd_stripes *s, xd_usec now, xd_usec *out_at)
     return stripe;
 }
 
-static bool has_spare(const struct xd_stripes *s, size_t stripe,
-                      struct xd_range r)
+/* Returns up to where, from r.begin on, some parity is unused; r.begin if all
+ * parity replaces other shards there. */
+static uint64_t spare_to(const struct xd_stripes *s, size_t stripe,
+                         struct xd_range r)
 {
     const struct xd_stripe_shape *shape = &s->list[stripe];
+    uint64_t to = r.begin;
 
-    for (unsigned i = shape->k; i < shape->n; i++)
-        if (!xd_range_is_empty(xd_stripes_next_unused(s, stripe, i, r)) &&
+    for (unsigned i = shape->k; i < shape->n; i++) {
+        const struct xd_range unused = xd_stripes_next_unused(s, stripe, i, r);
+
+        if (unused.begin == r.begin && unused.end > to &&
             xd_stripes_has_parity(s, stripe, i))
-            return true;
-    return false;
+            to = unused.end;
+    }
+    return to;
 }
 
 bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe)
@@ -181,10 +187,17 @@ bool xd_stripes_is_short(const struct xd_stripes *s, size_t stripe)
     const struct xd_stripe_shape *shape = &s->list[stripe];
 
     for (unsigned i = 0; i < shape->k; i++) {
-        const struct xd_range r = xd_stripes_data(shape, i);
+        struct xd_range r = xd_stripes_data(shape, i);
 
-        if (is_in_need(s, stripe, i, r) && !has_spare(s, stripe, r))
-            return true;
+        if (!is_in_need(s, stripe, i, r))
+            continue;
+        while (r.begin = xd_stripes_have_to(s, stripe, r), r.begin < r.end) {
+            const uint64_t to = spare_to(s, stripe, r);
+
+            if (to == r.begin)
+                return true;
+            r.begin = to;
+        }
     }
     return false;
 }

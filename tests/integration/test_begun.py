@@ -34,10 +34,9 @@ def test_a_short_file_is_one_request(lab, size):
 
 @pytest.mark.parametrize("scheme", ["http", "https", "http2"])
 def test_of_a_longer_file_it_is_the_beginning(lab, scheme):
-    data = lab.file(NAME, 5_000_000)
+    data = lab.file(NAME, 30_000_000)
     certificate = None if scheme == "http" else lab.certificate()
-    depot = lab.depot(certificate=certificate, http2=scheme == "http2",
-                      rate=10_000_000)
+    depot = lab.depot(certificate=certificate, http2=scheme == "http2")
     run = lab.xdownload(depot.url(NAME))
     assert run.rc == 0 and lab.read(NAME) == data, run.err
     assert begins(depot) == 1
