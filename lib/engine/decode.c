@@ -530,11 +530,13 @@ static void give_locked(struct xd_engine *e, struct job *j)
     while (j->rc == 0 && !xd_engine_is_over_locked(e) &&
            xd_stripes_take(&e->coded.stripes, j->stripe, XD_STORED,
                            j->shape.range, &run)) {
-        if (is_good)
+        if (is_good) {
             accept_locked(e, &run);
-        else
+            xd_stand_in_decoded(&e->coded.stripes, j->stripe, &run);
+        } else {
             xd_stand_in_release(&e->coded.stripes, j->stripe, &run,
                                 XD_DISCARD_BAD_PIECE);
+        }
     }
     if (is_good && j->rc == 0)
         xd_engine_log_locked(

@@ -410,6 +410,12 @@ void xd_stand_in_release(struct xd_stripes *s, size_t stripe,
     give_back(s, stripe, run);
 }
 
+void xd_stand_in_decoded(struct xd_stripes *s, size_t stripe,
+                         const struct xd_coded_run *run)
+{
+    give_back(s, stripe, run);
+}
+
 static bool drop_within(struct xd_stripes *s, size_t stripe, unsigned depot,
                         struct xd_range r, enum xd_discard_reason why)
 {

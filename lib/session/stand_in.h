@@ -58,6 +58,12 @@ void xd_stand_in_ended(struct xd_stripes *s, unsigned fetch, uint64_t byte,
 void xd_stand_in_written(struct xd_stripes *s, struct xd_range range,
                          xd_usec now);
 
+/* Call when a stored run was removed (xd_stripes_take()) because its stripe was
+ * decoded.  Its depot can be asked for parity again, because the data may be
+ * dropped from memory and be needed once more. */
+void xd_stand_in_decoded(struct xd_stripes *s, size_t stripe,
+                         const struct xd_coded_run *run);
+
 /* Call when a stored run was removed (xd_stripes_take()).  Reports that its
  * bytes are missing again (ops->discard()), and that its depot can be asked for
  * other bytes. */

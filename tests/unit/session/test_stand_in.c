@@ -194,6 +194,23 @@ START_TEST(a_depot_is_lent_where_its_parity_would_be_in_two_places)
 }
 END_TEST
 
+/* The data may be dropped from memory and be needed once more. */
+START_TEST(decoded_stripe_gives_its_parity_back)
+{
+    const struct xd_range all = {1000, 1300};
+    struct xd_coded_run run;
+
+    ck_assert(begin(1, 0, 1100, 1200));
+    expect("-0 1000-1100 -0 1200-1300");
+    store(1, 1100, 1200);
+    xd_stand_in_ended(&stripes, 1, 1100, 0);
+    expect("again");
+    ck_assert(xd_stripes_take(&stripes, 0, XD_STORED, all, &run));
+    xd_stand_in_decoded(&stripes, 0, &run);
+    expect("+0 1000-1100 +0 1100-1200 +0 1200-1300");
+}
+END_TEST
+
 START_TEST(the_end_of_a_request_for_data_reports_nothing)
 {
     ck_assert(begin(1, 0, 1110, 1130));
@@ -703,6 +720,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, parity_is_chosen_by_its_depot_and_within_one_shard);
     tcase_add_test(t, a_depot_is_lent_where_its_parity_would_be_in_two_places);
+    tcase_add_test(t, decoded_stripe_gives_its_parity_back);
     tcase_add_test(t, the_end_of_a_request_for_data_reports_nothing);
     tcase_add_test(t, what_was_refused_is_given_back_at_the_end_of_a_request);
     tcase_add_test(

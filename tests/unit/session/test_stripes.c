@@ -611,6 +611,15 @@ START_TEST(a_stripe_is_short_where_all_parity_takes_the_place_of_others)
 }
 END_TEST
 
+/* All parity is used at some positions of the lost shard, but not at others. */
+START_TEST(stripe_is_short_where_no_parity_is_left_at_one_position)
+{
+    lost = 1 << 1 | 1 << 4; /* and one of parity */
+    deliver(3, 9, 1000, 1050);
+    ck_assert(xd_stripes_is_short(&stripes, 0));
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("stripes");
@@ -644,6 +653,7 @@ int main(void)
     tcase_add_test(t, a_stripe_is_looked_at_again_once_a_while_later);
     tcase_add_test(
         t, a_stripe_is_short_where_all_parity_takes_the_place_of_others);
+    tcase_add_test(t, stripe_is_short_where_no_parity_is_left_at_one_position);
     tcase_add_test(t, stripes_are_found_from_a_byte_on);
     tcase_add_test(t, a_range_is_taken_apart_at_the_edges_of_stripes);
     tcase_add_test(t, stripes_are_closed_in_any_order);
