@@ -22,6 +22,8 @@ unsigned xd_first_width(const struct xd_adaptive *p)
     n = XD_FIRST_CONNECTIONS / n;
     if (n > o->connections_per_depot)
         n = o->connections_per_depot;
+    if (o->window_bytes > 0 && n > XD_FIRST_READING)
+        n = XD_FIRST_READING;
     return n > 0 ? n : 1;
 }
 

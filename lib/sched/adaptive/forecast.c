@@ -22,15 +22,31 @@ static double limit_of(const struct xd_adaptive *p, const struct xd_conn *c)
     return xd_greater(c->sample_bytes, 1) / took;
 }
 
+/* Returns an equal part of what the depot delivers now.  It limits what is
+ * expected of a connection without a sample if there are readers: to expect too
+ * much would let one wait, because connections may share the line of their
+ * depot. */
+static double part_of(const struct xd_adaptive *p, const struct xd_conn *c)
+{
+    const struct xd_depot_record *d = &p->depots[c->depot];
+    unsigned n = d->n_running + !c->is_running;
+    double all;
+
+    if (p->book->o.window_bytes == 0 || n < 2)
+        return HUGE_VAL;
+    all = xd_rate_meter_of(&d->meter, d->bytes, p->now);
+    return all > 0 ? all / n : HUGE_VAL;
+}
+
 double xd_rate_of(const struct xd_adaptive *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
 
     if (c->is_open && c->n_samples > 0)
         return xd_greater(c->rate, 1);
-    return xd_lesser(limit_of(p, c), d->rate > 0    ? d->rate
-                                     : p->prior > 0 ? p->prior
-                                                    : ANY_RATE);
+    if (d->rate > 0)
+        return xd_lesser(limit_of(p, c), xd_lesser(d->rate, part_of(p, c)));
+    return xd_lesser(limit_of(p, c), p->prior > 0 ? p->prior : ANY_RATE);
 }
 
 double xd_doubt_of(const struct xd_conn *c)

@@ -750,15 +750,31 @@ static const struct xd_conn *find_idle(const struct xd_adaptive *p,
     return best;
 }
 
+/* Returns whether so many requests of the depot wait for their first byte that
+ * the initial windows of their responses will fill its line for a while. */
+static bool has_many_waiting(const struct xd_adaptive *p, unsigned depot)
+{
+    const struct xd_depot_record *d = &p->depots[depot];
+    const struct xd_conn *c = xd_conns_of(p, depot);
+    double rate = xd_rate_meter_of(&d->meter, d->bytes, p->now);
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
+        n += c[i].is_running && !c[i].has_begun;
+    return rate > 0 && n * XD_FIRST_WINDOW > rate * XD_QUIET_S;
+}
+
 /* Returns whether all packets from the depot wait in a long queue, and the
  * running requests will keep it full.  Another request would not increase the
- * throughput. */
+ * throughput.  With readers, it would delay the next bytes. */
 static bool is_full(const struct xd_adaptive *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     const double most = 2 * p->depots[depot].rtt + XD_LONG_QUEUE_S;
     double left = 0, rate = 0;
 
+    if (p->book->o.window_bytes > 0 && has_many_waiting(p, depot))
+        return true;
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++) {
         if (!c[i].is_running || !c[i].has_begun)
             continue;

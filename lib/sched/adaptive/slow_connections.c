@@ -70,17 +70,24 @@ bool xd_is_young(const struct xd_conn *c)
 
 /* Returns whether the first bytes of the connection may still wait behind those
  * of other requests: each response begins with a whole congestion window, and
- * the line may be slow. */
+ * the line of the client or that of the depot may be slow. */
 static bool waits_for_first_windows(const struct xd_adaptive *p,
                                     const struct xd_conn *c)
 {
-    double rate = xd_rate_meter_of(&p->meter, p->bytes, p->now);
-    unsigned n = 0;
+    const struct xd_depot_record *d = &p->depots[c->depot];
+    const double silent = xd_seconds(p->now - c->heard_at);
+    double all = xd_rate_meter_of(&p->meter, p->bytes, p->now),
+           own = xd_rate_meter_of(&d->meter, d->bytes, p->now);
+    unsigned n = 0, n_own = 0;
 
-    for (unsigned i = 0; i < p->book->n_fetches; i++)
-        n += p->conns[i].is_running && !p->conns[i].has_begun;
-    return rate > 0 &&
-           xd_seconds(p->now - c->heard_at) * rate < n * XD_FIRST_WINDOW;
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        bool waits = p->conns[i].is_running && !p->conns[i].has_begun;
+
+        n += waits;
+        n_own += waits && p->conns[i].depot == c->depot;
+    }
+    return (all > 0 && silent * all < n * XD_FIRST_WINDOW) ||
+           (own > 0 && silent * own < n_own * XD_FIRST_WINDOW);
 }
 
 /* Returns whether a shared queue explains the silence of the connection.  If it
