@@ -355,10 +355,12 @@ bool xd_would_delay_start(const struct xd_adaptive *p, unsigned depot,
  * silent.  This is longer if the player has bytes for a long time. */
 double xd_longest_read(const struct xd_adaptive *p, const struct xd_window *w);
 
-/* Returns whether the window may take time from the others.  While a player
+/* Returns whether the depot may be asked for bytes of the window, which takes
+ * time from the others.  While a player
  * might have to wait, only windows that are played may: the head and the tail
  * of a film are only a guess. */
-bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w);
+bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w,
+                    unsigned depot);
 
 /* Returns the first byte at or after `from` that a slow connection can deliver
  * in time, if its next request takes `takes` seconds.  Returns the end of the

@@ -721,7 +721,7 @@ static struct xd_sched_plan use(const struct xd_adaptive *p,
     if (plan.kind != XD_PLAN_WAIT)
         return plan;
     for (unsigned i = 0; i < b->n_windows; i++) {
-        if (!xd_may_ask_for(p, &b->windows[i]))
+        if (!xd_may_ask_for(p, &b->windows[i], c->depot))
             continue;
         r = find_for(p, c, &b->windows[i], share);
         if (!xd_range_is_empty(r))

@@ -102,30 +102,33 @@ double xd_longest_read(const struct xd_adaptive *p, const struct xd_window *w)
                       XD_LONGEST_READ_PART * xd_shown_in(p, w, byte));
 }
 
-/* Returns whether the player will not wait even if the throughput falls to
- * XD_SPARE_PART. */
-static bool has_spare(const struct xd_adaptive *p, const struct xd_window *w)
+/* Returns whether the player will not wait if the depot is asked for other
+ * bytes, even if the throughput falls to XD_SPARE_PART. */
+static bool has_spare(const struct xd_adaptive *p, const struct xd_window *w,
+                      unsigned depot)
 {
     struct xd_range gap =
         xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
     double rate = xd_rate_meter_of(&p->meter, p->bytes, p->now);
+    double least = xd_has_queue(p, depot) ? XD_SPARE_QUEUED_S : XD_SPARE_S;
     uint64_t end = p->book->wanted.end;
 
     if (xd_range_is_empty(gap))
         return true;
-    return p->rate > 0 && xd_shown_in(p, w, gap.begin) > XD_SPARE_S &&
+    return p->rate > 0 && xd_shown_in(p, w, gap.begin) > least &&
            time_before(p, w, end) * p->total <
                XD_SPARE_PART * rate * xd_shown_in(p, w, end);
 }
 
-bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w)
+bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w,
+                    unsigned depot)
 {
     const struct xd_book *b = p->book;
 
     if (is_played(w) || p->n_running == 0)
         return true;
     for (unsigned i = 0; i < b->n_windows; i++)
-        if (is_played(&b->windows[i]) && !has_spare(p, &b->windows[i]))
+        if (is_played(&b->windows[i]) && !has_spare(p, &b->windows[i], depot))
             return false;
     return true;
 }

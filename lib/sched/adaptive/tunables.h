@@ -181,6 +181,12 @@
  * long, in seconds, and the rest of the film would arrive in time with this
  * part of the throughput.  Until then, nothing else is requested. */
 #define XD_SPARE_S 1.0
+
+/* The same for a depot whose line has a queue, in which the next bytes of the
+ * player would wait.  With 1, films from slow depots (50 to 300 kB/s) stall for
+ * 0.8 s instead of 0.2 s.  If this is the time for all depots, a film from a
+ * single far depot stalls for 3 s. */
+#define XD_SPARE_QUEUED_S 4.0
 #define XD_SPARE_PART 0.8
 
 /* While no throughput is known, a request for a reader is at most one block
