@@ -19,7 +19,7 @@ static double limit_of(const struct xd_adaptive *p, const struct xd_conn *c)
     if (!c->is_running || !c->has_begun ||
         took <= xd_span_of(&p->depots[c->depot]))
         return HUGE_VAL;
-    return xd_greater(c->sample_bytes, 1) / took;
+    return (double)(c->got - c->range.begin) / took;
 }
 
 /* Returns an equal part of what the depot delivers now.  It limits what is

@@ -133,7 +133,7 @@ START_TEST(overdue_first_sample_limits_the_throughput)
 {
     run(0, 1e6, 0, MIB);
     conns[0].n_samples = 0;
-    conns[0].sample_bytes = 3000;
+    conns[0].got = 3000;
     conns[0].sample_at = p.now - 40 * XD_MS;
     ck_assert_double_eq_tol(xd_rate_of(&p, &conns[0]), 1e6, 1);
     conns[0].sample_at = p.now - 100 * XD_MS;
