@@ -202,8 +202,7 @@ static void spread_counter(struct profile *p, const struct trace_event *e)
 static void take(struct reading *g, const struct trace_event *e)
 {
     if (g->stage == STAGE_SEARCH) {
-        if (e->kind == TRACE_REQUEST && (g->run == 0 || e->run < g->run))
-            g->run = e->run;
+        g->run = e->kind == TRACE_REQUEST ? e->run : 0;
         return;
     }
     if (g->stage == STAGE_COUNT && e->run > g->p->n_runs)
@@ -220,7 +219,7 @@ static void take(struct reading *g, const struct trace_event *e)
 
 static bool is_over(const struct reading *g)
 {
-    return g->failed || (g->stage == STAGE_SEARCH && g->run == 1);
+    return g->failed || (g->stage == STAGE_SEARCH && g->run != 0);
 }
 
 /* Reads the whole trace from the beginning, for one stage. */

@@ -402,16 +402,17 @@ static void put_viewer(const struct trace_run *r)
                      p.byte, p.is_stalled);
 }
 
-void trace_run_depot(struct trace_run *r, unsigned depot, const char *host,
-                     uint64_t bytes, double s)
+static void put_depot(struct trace_run *r, unsigned depot,
+                      const struct xd_depot_stats *d, double s)
 {
+    const uint64_t bytes = d->bytes_received;
     struct seen *seen = bytes > 0 ? seen_of(r, depot) : NULL;
     char name[400];
 
     if (seen == NULL || seen->bytes == bytes)
         return;
     seen->bytes = bytes;
-    snprintf(name, sizeof name, "%.300s, received", host);
+    snprintf(name, sizeof name, "%.300s, received", d->host);
     struct json *j =
         begin_event(r->trace, name, "depot", "C", at(r, s), r->pid, 0);
     json_count(j, "id", depot);
@@ -431,7 +432,7 @@ static void put_depots(struct trace_run *r, double s, bool is_end)
     if (!is_end && began - r->depots_at < r->depots_cost * IDLE_SHARE)
         return;
     for (unsigned i = 0; xd_download_depot(r->download, i, &d) == 0; i++)
-        trace_run_depot(r, i, d.host, d.bytes_received, s);
+        put_depot(r, i, &d, s);
     r->depots_at = began;
     r->depots_cost = moment_s() - began;
 }

@@ -38,8 +38,6 @@ void trace_run_free(struct trace_run *r);
 void trace_run_begin(const struct trace_run *r, const char *algorithm);
 void trace_run_bytes(struct trace_run *r, double s, uint64_t in_order,
                      uint64_t stored, uint64_t received, unsigned requests);
-void trace_run_depot(struct trace_run *r, unsigned depot, const char *host,
-                     uint64_t bytes, double s);
 void trace_run_player(const struct trace_run *r, double s, uint64_t byte,
                       bool is_stalled);
 void trace_run_end(const struct trace_run *r, double s, int rc,

@@ -83,22 +83,18 @@ static bool is_common(const struct profile *p, const struct profile_depot *all,
     return true;
 }
 
-/* Returns the highest rate of all depots together in two consecutive windows.
- * In a single window it can be higher than that of the link, because many bytes
- * arrive at once after a lost packet. */
+/* Returns the highest rate of all depots together in a window. */
 static double most_together(const struct profile *p,
                             const struct profile_depot *all)
 {
     const size_t window = PROFILE_SLOTS / RATES_WINDOWS;
     double most = 0;
 
-    for (size_t i = 0; i + 2 * window <= PROFILE_SLOTS; i += window / 2) {
-        double first = 0, second = 0;
-        for (size_t k = i; k < i + window; k++) {
-            first += all->bytes[k];
-            second += all->bytes[k + window];
-        }
-        most = fmax(most, fmin(first, second));
+    for (size_t i = 0; i + window <= PROFILE_SLOTS; i += window / 2) {
+        double bytes = 0;
+        for (size_t k = i; k < i + window; k++)
+            bytes += all->bytes[k];
+        most = bytes > most ? bytes : most;
     }
     return most / ((double)window * profile_slot_s(p));
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Records a simulated run after it has ended.  The bytes of a request are
- * assumed to arrive as those of its depot did, between its first byte and its
- * end.
+ * assumed to arrive evenly between its first byte and its end.
  */
 #include <stdlib.h>
 
@@ -25,26 +24,15 @@ static int compare(const void *a, const void *b)
     return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* Returns the number of bytes that arrived from the depot between two times. */
-static double arrived(const struct xd_simulation *sim, unsigned depot,
-                      double from, double to)
-{
-    return xd_simulation_received_by(sim, depot, to) -
-           xd_simulation_received_by(sim, depot, from);
-}
-
 /* Returns the number of bytes that the request had received at time `s`. */
-static uint64_t received_by(const struct xd_simulation *sim,
-                            const struct xd_fetch_record *r, double s)
+static uint64_t received_by(const struct xd_fetch_record *r, double s)
 {
     if (r->first_byte_s < 0 || s <= r->first_byte_s)
         return 0;
     if (s >= r->end_s)
         return r->received;
-    const double all = arrived(sim, r->depot, r->first_byte_s, r->end_s);
-    const double part =
-        all > 0 ? arrived(sim, r->depot, r->first_byte_s, s) / all : 0;
-    return (uint64_t)((double)r->received * part);
+    return (uint64_t)((double)r->received * (s - r->first_byte_s) /
+                      (r->end_s - r->first_byte_s));
 }
 
 /* A player that consumes a file at a constant rate. */
@@ -74,11 +62,10 @@ static uint64_t put_sample(struct trace_run *r,
 {
     uint64_t in_order = 0, stored = 0, received = 0;
     unsigned requests = 0;
-    struct xd_simulated_depot depot;
 
     for (size_t i = 0; i < all->n; i++) {
         const struct xd_fetch_record *record = &all->items[i];
-        const uint64_t n = received_by(r->simulation, record, s);
+        const uint64_t n = received_by(record, s);
         if (record->begin <= in_order && record->begin + n > in_order)
             in_order = record->begin + n;
         received += n;
@@ -86,11 +73,6 @@ static uint64_t put_sample(struct trace_run *r,
         requests += record->start_s <= s && s < record->end_s;
     }
     trace_run_bytes(r, s, in_order, stored, received, requests);
-    for (unsigned i = 0; xd_simulation_depot(r->simulation, i, &depot) == 0;
-         i++)
-        trace_run_depot(
-            r, i, depot.name,
-            (uint64_t)xd_simulation_received_by(r->simulation, i, s), s);
     return in_order;
 }
 

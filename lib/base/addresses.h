@@ -55,8 +55,7 @@ bool xd_address_list_leaves(const struct xd_address_list *l, const char *text);
 
 /* Writes the addresses that the next request should avoid.  Returns true if the
  * request will try a different address should it need a new connection.  In
- * that case, call end_try() when the request ends, unless it has shown that
- * another try is not worth it. */
+ * that case, call end_try() when the request ends. */
 bool xd_addresses_choose(struct xd_addresses *a, struct xd_address_list *out);
 void xd_addresses_end_try(struct xd_addresses *a);
 

@@ -43,17 +43,6 @@ static bool has_failed(const struct xd_lane *lane)
     return true;
 }
 
-/* A request that was stopped after so long without a byte has shown that its
- * address answers late or not at all, so it is not tried again. */
-#define SILENT_TRY (200 * XD_MS)
-
-static bool was_silent(const struct xd_lane *lane)
-{
-    return lane->outcome.verdict == XD_VERDICT_STOPPED &&
-           xd_lane_end(lane) == lane->range.begin &&
-           xd_now() >= lane->started + SILENT_TRY;
-}
-
 /* Records how fast the lane's address delivers.  Returns the addresses of the
  * depot; NULL if it has only one. */
 static struct xd_addresses *learn(struct xd_depot *depot,
@@ -86,7 +75,7 @@ void xd_addresses_end_locked(struct xd_depot *depot, struct xd_lane *lane)
 {
     struct xd_addresses *a;
 
-    if (lane->tries_address && !was_silent(lane))
+    if (lane->tries_address)
         xd_addresses_end_try(depot->addresses);
     lane->tries_address = false;
     a = learn(depot, lane);

@@ -623,19 +623,30 @@ static const char *reason_text(enum xd_lanes_reason why)
     switch (why) {
     case XD_LANES_USUAL:
         break;
+    case XD_LANES_FAR:
+        return "the depots are far, so that more are at full speed sooner";
     case XD_LANES_SHORT:
         return "objects are short, and each waits for the next one for much of "
                "its time";
+    case XD_LANES_PROBE:
+        return "all deliver the same rate, trying one more";
+    case XD_LANES_SPREAD:
+        return "more on one connection do not increase the rate, trying "
+               "another one";
     case XD_LANES_TRIAL:
-        return "trying whether more increase the rate";
+        return "one more was answered without delay, trying all";
     case XD_LANES_USEFUL:
         return "so many increase the rate";
     case XD_LANES_USELESS:
         return "more did not increase the rate";
+    case XD_LANES_NO_WORK:
+        return "there was nothing to request over another one";
     case XD_LANES_REFUSED:
         return "the depot refused another one";
     case XD_LANES_KNOWN:
         return "so many increased the rate in an earlier run";
+    case XD_LANES_OUTDATED:
+        return "they do not deliver what they did in an earlier run";
     }
     return "as at the start";
 }
@@ -662,9 +673,6 @@ static void report_lanes_locked(struct xd_engine *e, struct xd_depot *depot)
             : was_shared         ? " requests at a time"
                                  : " connections",
             reason_text(why));
-    else if (why == XD_LANES_KNOWN)
-        xd_engine_log_locked(e, XD_LOG_INFO, "%s: up to %u connections: %s",
-                             depot->host, n, reason_text(why));
     depot->n_lanes = n;
     depot->lanes_share = shares;
 }

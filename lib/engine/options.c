@@ -31,14 +31,14 @@ enum algorithm {
     ALG_BASIC,
     ALG_AGGRESSIVE,
     ALG_PROGRESS,
+    ALG_ADAPTIVE2, /* not in the manual yet */
     N_ALGORITHMS
 };
 
 static const char *const algorithm_names[N_ALGORITHMS] = {
-    [ALG_ADAPTIVE] = "adaptive",
-    [ALG_BASIC] = "basic",
-    [ALG_AGGRESSIVE] = "aggressive",
-    [ALG_PROGRESS] = "progress",
+    [ALG_ADAPTIVE] = "adaptive",     [ALG_BASIC] = "basic",
+    [ALG_AGGRESSIVE] = "aggressive", [ALG_PROGRESS] = "progress",
+    [ALG_ADAPTIVE2] = "adaptive2",
 };
 
 /* Sets of algorithms, for the options that only some of them use. */
@@ -47,7 +47,8 @@ enum {
     BASIC = 1 << ALG_BASIC,
     AGGRESSIVE = 1 << ALG_AGGRESSIVE,
     PROGRESS = 1 << ALG_PROGRESS,
-    ALL = ADAPTIVE | BASIC | AGGRESSIVE | PROGRESS
+    ADAPTIVE2 = 1 << ALG_ADAPTIVE2,
+    ALL = ADAPTIVE | BASIC | AGGRESSIVE | PROGRESS | ADAPTIVE2
 };
 
 enum kind {
@@ -579,7 +580,7 @@ int xd_option_info(size_t i, struct xd_option_info *out)
 
 static bool is_adaptive(const struct xd_options *o)
 {
-    return o->algorithm == ALG_ADAPTIVE;
+    return o->algorithm == ALG_ADAPTIVE || o->algorithm == ALG_ADAPTIVE2;
 }
 
 bool xd_options_have_blocks(const struct xd_options *o)

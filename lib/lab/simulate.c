@@ -10,7 +10,6 @@
 #include "engine/decide.h"
 #include "engine/options.h"
 #include "engine/readers/window.h"
-#include "lab/arrivals.h"
 #include "sim/run.h"
 
 /* Limit of the simulated bytes.  A simulation handles each packet, so this
@@ -26,7 +25,6 @@ struct xd_simulation {
     double limit, least_stall;
     struct xd_fetch_record *records;
     size_t n_records;
-    struct xd_arrivals *arrivals; /* one for each depot */
     bool failed; /* a record was lost, because memory ran out */
 };
 
@@ -77,13 +75,6 @@ static void on_record(void *user, const struct xd_sim_record *r)
                                  .connect_s = xd_seconds(r->connect)};
 }
 
-static void on_arrived(void *user, unsigned depot, uint64_t bytes, xd_usec at)
-{
-    struct xd_simulation *s = user;
-
-    xd_arrivals_add(&s->arrivals[depot], bytes, at);
-}
-
 static uint64_t window_of(const struct xd_simulate_what *what,
                           const struct xd_options *o)
 {
@@ -110,16 +101,11 @@ static int run(struct xd_simulation *s, const struct xd_simulate_what *what,
         .has_bbr = what->bbr,
         .is_unchecked = what->unchecked && play_rate == 0,
         .record = on_record,
-        .record_user = s,
-        .arrived = on_arrived,
-        .arrived_user = s};
+        .record_user = s};
     int rc = xd_scenario_parse(&s->scenario, what->scenario, err);
 
     if (rc < 0)
         return rc;
-    s->arrivals = xd_alloc(s->scenario.n_depots, sizeof *s->arrivals);
-    if (!s->arrivals)
-        return xd_fail_nomem(err);
     options.sched.has_gaps = options.sched.runs_on = play_rate > 0;
     rc = xd_scenario_limit(&s->scenario, options.sched.lanes_per_depot,
                            what->size, &s->limit);
@@ -252,13 +238,6 @@ int xd_simulation_record(const struct xd_simulation *s, size_t i,
     return 0;
 }
 
-double xd_simulation_received_by(const struct xd_simulation *s, size_t i,
-                                 double seconds)
-{
-    return i < s->result.n_depots ? xd_arrivals_by(&s->arrivals[i], seconds)
-                                  : 0;
-}
-
 void xd_simulation_free(struct xd_simulation *s)
 {
     if (!s)
@@ -266,6 +245,5 @@ void xd_simulation_free(struct xd_simulation *s)
     xd_scenario_fini(&s->scenario);
     xd_sim_result_fini(&s->result);
     xd_free(s->records);
-    xd_free(s->arrivals);
     xd_free(s);
 }

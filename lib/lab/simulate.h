@@ -144,12 +144,6 @@ int xd_simulation_depot(const struct xd_simulation *s, size_t i,
 int xd_simulation_record(const struct xd_simulation *s, size_t i,
                          struct xd_fetch_record *out);
 
-/* Reports how many bytes had arrived from depot number `i` after so many
- * seconds; 0 if `i` is out of range.  It is exact at the end of the download;
- * before, times are rounded to about a thousandth of it. */
-double xd_simulation_received_by(const struct xd_simulation *s, size_t i,
-                                 double seconds);
-
 /* Releases a simulation; NULL does nothing. */
 void xd_simulation_free(struct xd_simulation *s);
 

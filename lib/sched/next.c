@@ -544,8 +544,8 @@ static bool try_lane(struct xd_sched *s, unsigned slot, unsigned lane,
         .number = s->n_begun++,
         .began_at = now,
     };
-    if (d->running == 0)
-        d->asked_since = now - d->was_silent;
+    if (d->running == 0 && d->preempted == 0)
+        d->asked_since = now;
     d->running++;
     xd_core_spread(d, owns && d->shares);
     if (s->last_byte_at == XD_NEVER)

@@ -4,10 +4,8 @@
 #include <string.h>
 
 static const struct xd_policy *const policies[] = {
-    &xd_policy_adaptive,
-    &xd_policy_basic,
-    &xd_policy_aggressive,
-    &xd_policy_progress,
+    &xd_policy_adaptive,   &xd_policy_adaptive2, &xd_policy_basic,
+    &xd_policy_aggressive, &xd_policy_progress,
 };
 
 const struct xd_policy *xd_policy_find(const char *name)

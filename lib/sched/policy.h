@@ -61,10 +61,9 @@ struct xd_holder {
     bool is_aside;
     /* when it last delivered a byte or answered a ping */
     xd_usec answered_at;
-    /* when it was asked while idle; earlier by the time for which it had been
-     * silent until the requests before were canceled */
+    /* when it was asked while idle, not counting requests that follow others
+     * which were canceled before their first byte */
     xd_usec asked_since;
-    xd_usec was_silent; /* that time; 0: it delivers, or has failed */
     unsigned max_lanes; /* 0: lanes_per_depot */
     struct xd_guess guess;
     enum xd_holder_state state;
@@ -129,8 +128,7 @@ struct xd_window {
     xd_usec due; /* when its first byte is needed; XD_NEVER: no deadline */
     /* rate at which the other bytes are needed; 0: all at once */
     uint64_t bytes_per_s;
-    /* where the reader started; it has read on since, without a gap */
-    uint64_t jumped_to;
+    uint64_t jumped_to; /* where the reader started; it has advanced since */
 };
 
 struct xd_book {
@@ -209,13 +207,6 @@ int xd_book_offer(const struct xd_book *b, unsigned fetch, struct xd_range r);
 static inline bool xd_holder_is_ready(const struct xd_holder *d)
 {
     return d->state == XD_HOLDER_OPEN && !d->is_backing_off && !d->no_ranges;
-}
-
-/* Returns since when the depot has delivered nothing while requests to it were
- * running. */
-static inline xd_usec xd_holder_silent_since(const struct xd_holder *d)
-{
-    return d->asked_since > d->answered_at ? d->asked_since : d->answered_at;
 }
 
 struct xd_policy {
@@ -322,9 +313,12 @@ extern const struct xd_policy xd_policy_basic;
 extern const struct xd_policy xd_policy_aggressive;
 extern const struct xd_policy xd_policy_progress;
 
-/* The default: one forecast, and a new plan for each request
- * (adaptive/README.md). */
+/* The default: forecasts, requests that end together, tails that are split. */
 extern const struct xd_policy xd_policy_adaptive;
+
+/* Meant to replace it, with one forecast and one plan instead of many rules.
+ * Hidden from users until it is as fast everywhere (adaptive2/README.md). */
+extern const struct xd_policy xd_policy_adaptive2;
 
 /* One fetch from start to end.  Used for a file of unknown size, whatever the
  * option says. */

@@ -379,14 +379,13 @@ static int lack(struct xd_sched *s, struct xd_range r)
 }
 
 static int fetch_is_over(struct xd_sched *s, struct xd_fetch_state *f,
-                         bool failed, xd_usec now)
+                         bool failed)
 {
     struct xd_holder *d = &s->book.depots[f->depot];
     bool flows = f->got > f->range.begin;
 
     f->is_live = false;
-    if (--d->running == 0)
-        d->was_silent = failed ? 0 : now - xd_holder_silent_since(d);
+    d->running--;
     d->flowing -= flows;
     d->sharing -= flows && !f->owns_connection;
     if (xd_core_unassign(s, (unsigned)(f - s->fetches)) < 0)
@@ -461,7 +460,7 @@ static int fetch_event(struct xd_sched *s, const struct xd_sched_event *ev)
     rc = progress(s, f, reported_end(f, ev), ev->now);
     if (rc < 0 || ev->kind == XD_EV_BYTES)
         return rc;
-    rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED, ev->now);
+    rc = fetch_is_over(s, f, ev->kind == XD_EV_FAILED);
     if (rc == 0 && s->size_is_unknown && !stream_is_complete(s, ev))
         rc = lack(s, s->book.wanted);
     if (ev->kind == XD_EV_FAILED)

@@ -313,13 +313,23 @@ void xd_sched_set_limit(struct xd_sched *s, uint64_t bytes_per_s);
 /* Explains the number of lanes that a depot may use. */
 enum xd_lanes_reason {
     XD_LANES_USUAL, /* the initial number, or the one that the user wants */
+    /* the depot is far: several connections reach full speed sooner */
+    XD_LANES_FAR,
     /* its objects are short, so a lane often waits for its next response */
     XD_LANES_SHORT,
-    XD_LANES_TRIAL,   /* it is being tried whether so many increase the rate */
+    XD_LANES_PROBE, /* all lanes are equally fast: one more is being tried */
+    /* more lanes on one connection did not help: another connection is being
+     * tried */
+    XD_LANES_SPREAD,
+    /* the extra lane was answered at once: all are being tried */
+    XD_LANES_TRIAL,
     XD_LANES_USEFUL,  /* tried, and the rate increased up to this number */
     XD_LANES_USELESS, /* tried, and the rate did not increase */
+    XD_LANES_NO_WORK, /* another lane would have had nothing to request */
     XD_LANES_REFUSED, /* the depot refused more */
-    XD_LANES_KNOWN    /* this number was useful in an earlier download */
+    XD_LANES_KNOWN,   /* this number was useful in an earlier download */
+    /* those lanes are now slower than in the earlier download */
+    XD_LANES_OUTDATED
 };
 
 /* Returns whether the depot fails or is silent, so that depots in higher tiers

@@ -390,7 +390,8 @@ xd_usec xd_tiers_watch(struct xd_sched *s, xd_usec now)
 
         if (!f->is_live || d->is_aside)
             continue;
-        at = MUTE + xd_holder_silent_since(d);
+        at = MUTE + (d->asked_since > d->answered_at ? d->asked_since
+                                                     : d->answered_at);
         if (at <= now)
             xd_tiers_set_aside(s, f->depot);
         else if (at < wake_at)

@@ -202,17 +202,6 @@ static int add_window(struct xd_sched *s, struct xd_window w)
     return 0;
 }
 
-/* Returns whether a reader whose window was `old` can have read everything up
- * to `to`.  If bytes in between are missing, it has skipped them. */
-static bool has_read_on(const struct xd_sched *s, struct xd_range old,
-                        uint64_t to)
-{
-    struct xd_range between = {old.begin, to};
-
-    return old.begin <= to && to <= old.end &&
-           xd_ledger_has(s->book.ledger, XD_BYTES_RECEIVED, between);
-}
-
 int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev)
 {
     struct xd_window w = {.reader = ev->reader,
@@ -230,7 +219,7 @@ int xd_core_demand(struct xd_sched *s, const struct xd_sched_event *ev)
     if (i < b->n_windows) {
         struct xd_window old = b->windows[i];
 
-        if (has_read_on(s, old.range, w.range.begin))
+        if (old.range.begin <= w.range.begin && w.range.begin <= old.range.end)
             w.jumped_to = old.jumped_to;
         b->windows[i] = b->windows[--b->n_windows];
     }

@@ -241,8 +241,6 @@ static void take_in(struct xd_run *r, struct xd_sim_request *q, uint64_t n)
         n = q->range.end - q->in.received;
     if (n == 0)
         return;
-    if (r->o->arrived)
-        r->o->arrived(r->o->arrived_user, q->depot, n, xd_run_usec(r->net.now));
     xd_intake_add(&q->in, n, xd_run_usec(r->net.now));
     if (was_empty)
         set_timer(r, q, XD_SIM_FLUSH_TIMER,

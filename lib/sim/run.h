@@ -87,9 +87,6 @@ struct xd_sim_options {
     bool is_unchecked;
     void (*record)(void *user, const struct xd_sim_record *r); /* or NULL */
     void *record_user;
-    /* Called when bytes of a response arrive; or NULL. */
-    void (*arrived)(void *user, unsigned depot, uint64_t bytes, xd_usec at);
-    void *arrived_user;
     /* Returns the range that a depot suggests in its response.  The pointer may
      * be NULL: depots suggest nothing. */
     struct xd_range (*hint)(void *user, unsigned depot, struct xd_range asked);

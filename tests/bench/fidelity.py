@@ -40,7 +40,7 @@ HEAD = re.compile(r"^# (\S+), seed (\d+), (\d+) bytes: \S+ takes (\S+) s.*\n",
 
 # With the options that tests/sim/families_run.c gives them.
 PAPER = ["-t", "6", "-b", "512k", "--max-depots", "64"]
-OPTIONS = {"adaptive": [], "basic": PAPER,
+OPTIONS = {"adaptive": [], "adaptive2": [], "basic": PAPER,
            "progress": [*PAPER, "-R", "2", "-P", "10"]}
 for policy, words in OPTIONS.items():
     TOOLS[policy] = lambda job, words=("--algorithm", policy, *words): \

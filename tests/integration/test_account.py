@@ -98,6 +98,31 @@ def test_a_connection_is_used_for_many_requests(lab):
     assert depot.connections() <= 3
 
 
+CHANGE = re.compile(r"xdownload: 127\.0\.0\.1:\d+: up to (\d+) connections, "
+                    r"(\d+) before: (.+)")
+
+
+def test_why_connections_are_added_is_said_and_how_many_there_were(lab):
+    """Where the machine is busy, rates differ, and more need not be tried."""
+    lab.file("f.bin", 14 << 20)
+    depot = lab.depot(config="limit_rate 1m;")
+    for _ in range(4):
+        run = lab.xdownload("-v", "--progress", "json", "--force",
+                            lab.exnode("f.bin", [depot]))
+        assert run.rc == 0, run.err
+        changes = CHANGE.findall(run.err)
+        if ("6", "3") in [c[:2] for c in changes]:
+            break
+    assert changes[0] == ("3", "2",
+                          "all deliver the same rate, trying one more")
+    assert ("6", "3") in [c[:2] for c in changes]
+    assert run.report["depots"][0]["connections"] == 6
+    lines = [json.loads(line) for line in run.err.splitlines()
+             if line.startswith("{")]
+    assert max(line["connections"] for line in lines) >= 4
+    assert lines[-1]["connections"] == 0
+
+
 def test_requests_of_http_2_share_one_connection_in_the_report(lab):
     """Also where both were sent before the first of them was answered."""
     lab.file("f.bin", 4 << 20)
@@ -115,6 +140,8 @@ def test_requests_of_http_2_share_one_connection_in_the_report(lab):
 
 @pytest.mark.slow
 def test_a_connection_of_http_2_that_is_capped_is_not_the_only_one(lab):
+    """More requests on it are tried first.  Where the machine is busy, rates
+    differ, and nothing need be tried."""
     data = lab.file("f.bin", 14 << 20)
     depot = lab.depot(certificate=lab.certificate(), rate=50_000_000,
                       cap=1_000_000)
@@ -126,7 +153,21 @@ def test_a_connection_of_http_2_that_is_capped_is_not_the_only_one(lab):
             break
     assert run.report["depots"][0]["connections"] >= 4
     assert run.report["depots"][0]["failures"] == 0
+    assert re.search(r"up to 2 connections, \d requests at a time before: more "
+                     "on one connection do not increase the rate", run.err)
     assert {r["protocol"] for r in depot.requests()} == {"HTTP/2.0"}
+
+
+def test_where_each_request_is_capped_one_connection_of_http_2_is_enough(lab):
+    """Where the machine is busy, more requests may not seem to help."""
+    lab.file("f.bin", 14 << 20)
+    depot = lab.depot(certificate=lab.certificate(), config="limit_rate 1m;")
+    for _ in range(4):
+        run = lab.xdownload("--force", lab.exnode("f.bin", [depot]))
+        assert run.rc == 0, run.err
+        if run.report["depots"][0]["connections"] <= 2:
+            break
+    assert run.report["depots"][0]["connections"] <= 2
 
 
 def test_as_many_connections_of_http_2_are_made_as_the_user_wants(lab):

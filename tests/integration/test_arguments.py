@@ -640,7 +640,7 @@ def test_progress_in_json_has_an_object_a_second_and_one_at_the_end(lab):
     done = [p["bytes_done"] for p in lines]
     assert done == sorted(done) and done[-1] == SIZE
     assert during[0]["depots_open"] == 1
-    assert 1 <= during[0]["requests_running"] <= 6
+    assert 1 <= during[0]["requests_running"] <= 2
     assert during[0]["rate"] > 0
     for name in ("file", "size", "seconds", "bytes_received",
                  "bytes_redundant", "outcome", "error"):

@@ -86,8 +86,7 @@ def test_any_server_may_say_what_it_would_be_asked_for(lab):
     assert run.rc == 0, run.err
     assert lab.read("d.bin") == data
     starts = asked(depot)
-    # So many bytes are compared.  The first six requests are sent at once.
-    assert place - 16 in starts[:8]
+    assert place - 16 in starts[:5]  # so many bytes are compared
 
 
 @pytest.mark.parametrize("said", [

@@ -119,7 +119,7 @@ def test_the_right_file_comes_in_spite_of(world, fault, hashes, target,
         assert error is None
     assert "#" not in run.err and "/READ" not in run.err
     if fault not in ("refuses", *MAY_PASS):
-        assert_bounded(bad, 6 if algorithm == "adaptive" else 2)
+        assert_bounded(bad)
 
 
 @pytest.mark.parametrize("fault,hashes,target,algorithm", cells(LIES))

@@ -137,9 +137,8 @@ def test_killed_at_random_moments_it_completes(lab, make):
                                  "256k")
     assert lab.read("f.bin") == data
     assert is_clean(lab)
-    # What a kill costs is what lies in the buffers of the connections, six for
-    # each depot, and on the wire.
-    in_flight = 3 * 6 * 128 * 1024
+    # What a kill costs is what lies in the lanes' buffers and on the wire.
+    in_flight = 3 * (256 * 1024 + 128 * 1024)
     assert all_sent(depots) <= 1.1 * size + killed * in_flight
     assert killed > 3
 

@@ -219,8 +219,7 @@ def test_memory_does_not_grow_while_gigabytes_are_read(lab, spool, total):
         most = max(most, served.process.memory())
         time.sleep(0.01)
     assert sum(moved) >= total
-    # 24 connections have buffers, and write to as many places of the window.
-    assert most <= (32 + 40) << 20
+    assert most <= (32 + 16) << 20
 
 
 @pytest.mark.parametrize("spool,most", [("/tmp", 5), ("none", 30)])

@@ -237,8 +237,7 @@ def test_wrong_bytes_are_found_by_hashes_and_their_node_is_named(world):
 def test_wrong_bytes_without_hashes_are_found_by_asking_the_origin(world):
     odd = odd_node(world, invert)
     replace_node(world, "a", odd.host)
-    # Slow enough for each node to be asked before all bytes are there.
-    run = get(world, world.url, "--limit-rate", SIZE, "-o", "out")
+    run = get(world, world.url, "-o", "out")
     assert run.rc == 0, run.err
     assert world.read("out") == world.data
     assert re.search(rf"via a \({odd.host}\): its bytes within .* are not those "

@@ -53,6 +53,7 @@ enum xd_ruled_policy {
     XD_RULED_ADAPTIVE,
     XD_RULED_BASIC,
     XD_RULED_PROGRESS,
+    XD_RULED_ADAPTIVE2, /* only if it is asked for */
     XD_RULED_FIXED
 };
 

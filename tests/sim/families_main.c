@@ -181,17 +181,20 @@ static void print_head(const struct command *c)
 struct named_policy {
     const char *name;
     unsigned policy;
+    bool is_asked_for; /* it is in the table only then */
 };
 
-static const struct named_policy policies[] = {{"adaptive", XD_RULED_ADAPTIVE},
-                                               {"basic", XD_RULED_BASIC},
-                                               {"progress", XD_RULED_PROGRESS},
-                                               {"aria2", XD_RULED_FIXED}};
+static const struct named_policy policies[] = {
+    {"adaptive", XD_RULED_ADAPTIVE, false},
+    {"adaptive2", XD_RULED_ADAPTIVE2, true},
+    {"basic", XD_RULED_BASIC, false},
+    {"progress", XD_RULED_PROGRESS, false},
+    {"aria2", XD_RULED_FIXED, false}};
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
 static bool is_wanted(const struct command *c, const struct named_policy *p)
 {
-    return !c->only || strcmp(c->only, p->name) == 0;
+    return c->only ? strcmp(c->only, p->name) == 0 : !p->is_asked_for;
 }
 
 static void show_policy(const struct command *c, struct table *t,

@@ -43,6 +43,8 @@ static const struct xd_policy *policy_of(enum xd_ruled_policy policy)
 {
     if (policy == XD_RULED_BASIC)
         return &xd_policy_basic;
+    if (policy == XD_RULED_ADAPTIVE2)
+        return &xd_policy_adaptive2;
     return policy == XD_RULED_PROGRESS ? &xd_policy_progress
                                        : &xd_policy_adaptive;
 }
@@ -51,7 +53,8 @@ static const struct xd_policy *policy_of(enum xd_ruled_policy policy)
  * ours, and their blocks of half a MiB. */
 static struct xd_sim_options options(enum xd_ruled_policy policy, uint64_t seed)
 {
-    const bool is_adaptive = policy == XD_RULED_ADAPTIVE;
+    const bool is_adaptive =
+        policy == XD_RULED_ADAPTIVE || policy == XD_RULED_ADAPTIVE2;
 
     return (struct xd_sim_options){
         .sched = {.policy = policy_of(policy),

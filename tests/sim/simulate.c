@@ -443,7 +443,8 @@ static void simulate_random(struct arguments a)
 /* As the command chooses, where nobody said. */
 static void settle(struct xd_sched_options *s)
 {
-    bool is_adaptive = s->policy == &xd_policy_adaptive;
+    bool is_adaptive =
+        s->policy == &xd_policy_adaptive || s->policy == &xd_policy_adaptive2;
 
     if (s->lanes_per_depot == 0 && is_adaptive)
         s->first_lanes = 2;

@@ -171,15 +171,14 @@ START_TEST(with_two_dead_it_takes_a_tenth_more_than_it_must)
 {
     run(pair(_i), "down", false);
     ck_assert(result.is_complete);
-    ck_assert_msg(seconds() <= 1.12 * limit, "%.3f s in place of %.3f",
+    ck_assert_msg(seconds() <= 1.1 * limit, "%.3f s in place of %.3f",
                   seconds(), limit);
     ck_assert_double_ge(seconds(), 0.98 * limit);
     ck_assert_double_le(wire(), 1.1);
 }
 END_TEST
 
-/* The forecast counts depots that hold little of what is missing, so that the
- * last requests to the far depot are too short. */
+/* With two connections all the time these take 1.13 and 1.49 of that. */
 START_TEST(a_far_depot_is_busy_with_short_objects)
 {
     static const unsigned lost[] = {1u | 1u << 5, 1u << 4 | 1u << 5};
@@ -197,7 +196,7 @@ START_TEST(a_far_depot_is_busy_with_short_objects)
         ck_assert(result.is_complete);
         sum += seconds() / limit;
     }
-    ck_assert_double_lt(sum / seeds, 1.17);
+    ck_assert_double_lt(sum / seeds, 1.05);
 }
 END_TEST
 

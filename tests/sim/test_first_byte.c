@@ -125,7 +125,7 @@ START_TEST(after_a_jump_over_http2_it_takes_no_longer_either)
 {
     o.has_bbr = o.has_tls = o.has_http2 = true;
     read_with(cases[_i].text);
-    expect_at_most(result.jump, 3 * cases[_i].rtt + 0.035);
+    expect_at_most(result.jump, 3 * cases[_i].rtt + 0.02);
 }
 END_TEST
 

@@ -99,9 +99,9 @@ END_TEST
 START_TEST(a_player_on_one_line_stalls_as_long_as_it_must)
 {
     o.piece_bytes = 0;
-    expect_within(play(CLIENT TAMU, 15 * MBIT), 3.30, 3.47);
-    expect_within(play(CLIENT TAMU, 50 * MBIT), 22.9, 23.2);
-    expect_within(play(CLIENT FAR, 15 * MBIT), 15.4, 16.3);
+    expect_within(play(CLIENT TAMU, 15 * MBIT), 3.30, 3.43);
+    expect_within(play(CLIENT TAMU, 50 * MBIT), 22.9, 23.0);
+    expect_within(play(CLIENT FAR, 15 * MBIT), 15.4, 15.6);
     ck_assert(play(CLIENT TAMU, 11 * MBIT) == 0);
 }
 END_TEST

@@ -1,16 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Implements the functions of policy.h.  look() makes a plan, which is one
- * action.  The scheduler then calls shorten(), cancel() and choose(), and the
- * one that fits the plan carries it out.
+ * The adaptive policy: every depot has its next bytes asked for before the last
+ * ones are in, and all come to their end together.
+ *
+ *     - While bytes are left that nobody was asked for, a lane takes the first
+ *       of them: a part of what each would bring if all were equal, once the
+ *       depot is known about a second's worth, and towards the end half of what
+ *       it will still bring before all is done.  So requests become small where
+ *       it matters, and their ends meet (size.c).
+ *     - When few are left, a request that would end later than all others gives
+ *       its tail to them, and is shortened.  Bytes that are on the wire already
+ *       are left to it (ends.c).
+ *     - A request that says nothing for longer than its depot ever needs gives
+ *       all that is missing, and is not shortened: what still comes counts.
+ *
+ * Times and rates are forecasts by what each depot did so far (forecast.h).
  */
 #include "sched/adaptive/adaptive.h"
 
-#include <math.h>
 #include <xdownload/error.h>
 
 #include "base/alloc.h"
 #include "base/array.h"
+
+/* A depot's second connection is used when what it owes lasts for less than so
+ * many of its latencies: TCP needs some of them to find its speed. */
+#define LEAD 24
+
+/* For a reader it is used later: requests side by side come to their end later
+ * than one after the other. */
+#define URGENT_LEAD 8
+#define HEAD_LEAD 3
+
+/* Where requests share a connection that has found its speed, the next has to
+ * be there when the last is written: in so many latencies, and so long for us to
+ * notice.  What is asked for earlier only waits. */
+#define SHARED_LEAD 4
+#define SHARED_LEAD_S 0.1
+
+/* Of all that is wanted, this part or so many bytes may be asked for twice to be
+ * done sooner, and as many may be lost on the wire behind a new end. */
+#define MOST_HEDGED 0.005
+#define LEAST_HEDGED 65536.0
+
+/* Another depot is opened in the place of one that brings less than this part of
+ * its share of what all bring, or has not answered after so many latencies of
+ * the nearest: a depot more must not keep away those behind it.  Of all that are
+ * open no more than half are taken for such, for it may be us who is slow. */
+#define USELESS_PARTS 8.0
+#define SILENT_LATENCIES 4
+
+/* So many depots are opened at once where it is worth it to ping the others: the
+ * first byte need not wait for a ping, and few bytes are asked of a depot that
+ * may be far. */
+#define MOST_UNSEEN 4
+
+/* How often silence is looked at when nothing is left to ask for. */
+#define LOOK (20 * XD_MS)
 
 static void adaptive_free(void *policy)
 {
@@ -18,28 +64,12 @@ static void adaptive_free(void *policy)
 
     if (p == NULL)
         return;
-    xd_free(p->conns);
+    xd_connections_fini(&p->connections);
+    xd_free(p->flows);
+    xd_free(p->late);
+    xd_free(p->forecasts);
     xd_free(p->depots);
     xd_free(p);
-}
-
-/* Begins the record of a depot with what earlier downloads say: how many
- * connections it was worth, the throughput of each, and its latency. */
-static void begin_depot(struct xd_adaptive *p, unsigned depot)
-{
-    struct xd_depot_record *d = &p->depots[depot];
-    const struct xd_guess *guess = &p->book->depots[depot].guess;
-
-    d->width = xd_first_width(p);
-    if (guess->learned.useful > d->width)
-        d->width = guess->learned.useful < p->book->o.connections_per_depot
-                       ? guess->learned.useful
-                       : p->book->o.connections_per_depot;
-    d->gain = d->pause = 1;
-    d->asked_at = XD_NEVER;
-    d->rtt = xd_seconds(guess->latency);
-    d->rate =
-        guess->learned.cap > 0 ? guess->learned.cap : guess->rate / d->width;
 }
 
 static void *adaptive_new(const struct xd_book *book)
@@ -49,16 +79,36 @@ static void *adaptive_new(const struct xd_book *book)
     if (p == NULL)
         return NULL;
     p->book = book;
-    p->is_stale = true;
-    p->began_at = XD_NEVER;
-    p->conns = xd_alloc(book->n_fetches, sizeof *p->conns);
+    p->flows = xd_alloc(book->n_fetches, sizeof *p->flows);
+    p->late = xd_alloc(book->n_fetches, sizeof *p->late);
+    p->forecasts = xd_alloc(book->n_depots, sizeof *p->forecasts);
     p->depots = xd_alloc(book->n_depots, sizeof *p->depots);
-    if (p->conns == NULL || p->depots == NULL) {
+    if (p->flows == NULL || p->late == NULL || p->forecasts == NULL ||
+        p->depots == NULL ||
+        xd_connections_init(&p->connections, book->n_depots, book->n_fetches,
+                            book->o.connections_per_depot,
+                            book->o.first_lanes) < 0) {
         adaptive_free(p);
         return NULL;
     }
-    for (unsigned i = 0; i < book->n_depots; i++)
-        begin_depot(p, i);
+    p->most_hedged = MOST_HEDGED * (double)xd_range_length(book->wanted);
+    if (p->most_hedged < LEAST_HEDGED)
+        p->most_hedged = LEAST_HEDGED;
+    if (xd_is_small(book))
+        p->most_hedged = (double)xd_range_length(book->wanted) / 2;
+    xd_growth_init(&p->growth, xd_range_length(book->wanted));
+    p->began_at = XD_NEVER;
+    p->trusted = book->n_fetches;
+    p->risen = book->n_depots;
+    for (unsigned i = 0; i < book->n_fetches; i++)
+        p->flows[i].is_broken = true;
+    for (unsigned i = 0; i < book->n_depots; i++) {
+        const struct xd_guess *guess = &book->depots[i].guess;
+
+        xd_forecast_guess(&p->forecasts[i], guess->rate, guess->latency);
+        xd_connections_remember(&p->connections, i, &guess->learned);
+    }
+    xd_search_anew(p);
     return p;
 }
 
@@ -67,493 +117,372 @@ static int adaptive_grown(void *policy, unsigned n_depots, unsigned n_fetches)
     struct xd_adaptive *p = policy;
     const struct xd_book *b = p->book;
 
-    if (xd_lengthen(&p->conns, n_fetches, b->n_fetches, sizeof *p->conns) < 0 ||
-        xd_lengthen(&p->depots, n_depots, b->n_depots, sizeof *p->depots) < 0)
+    if (xd_lengthen(&p->flows, n_fetches, b->n_fetches, sizeof *p->flows) < 0 ||
+        xd_lengthen(&p->late, n_fetches, b->n_fetches, sizeof *p->late) < 0 ||
+        xd_lengthen(&p->forecasts, n_depots, b->n_depots,
+                    sizeof *p->forecasts) < 0 ||
+        xd_lengthen(&p->depots, n_depots, b->n_depots, sizeof *p->depots) < 0 ||
+        xd_connections_grow(&p->connections, b->n_depots, b->n_fetches) < 0)
         return XD_E_NOMEM;
-    for (unsigned i = n_depots; i < b->n_depots; i++)
-        begin_depot(p, i);
-    p->is_stale = true;
+    for (unsigned i = n_fetches; i < b->n_fetches; i++)
+        p->flows[i].is_broken = true;
+    if (p->trusted == n_fetches)
+        p->trusted = b->n_fetches; /* none */
+    if (p->risen == n_depots)
+        p->risen = b->n_depots; /* none */
     return 0;
 }
 
-/* ---- look(): make a plan ---- */
-
-/* Returns the number of bytes in all windows that have not arrived. */
-static double missing(const struct xd_book *b)
-{
-    double n = 0;
-
-    for (unsigned i = 0; i < b->n_windows; i++)
-        n += (double)(xd_range_length(b->windows[i].range) -
-                      xd_ledger_count(b->ledger, XD_BYTES_RECEIVED,
-                                      b->windows[i].range));
-    return n;
-}
-
-/* A depot that was slow in an earlier download may be faster now. */
-static void bound_prior(struct xd_depot_record *d, double mean)
-{
-    if (d->n_answers == 0 && d->rate > 0)
-        d->rate = xd_greater(d->rate, mean / XD_LEAST_PRIOR);
-}
-
-/* Updates the record of a depot before a plan:
- *
- * - its round-trip time, as soon as it has connected;
- * - its mean throughput, from the connections with samples or else from earlier
- *   ones, or from an earlier download.  Adds the sum to *sum and their number
- *   to *n. */
-static void average(struct xd_adaptive *p, unsigned depot, double *sum,
-                    unsigned *n)
-{
-    struct xd_depot_record *d = &p->depots[depot];
-    const struct xd_conn *c = xd_conns_of(p, depot);
-    double own = 0;
-    unsigned known = 0;
-
-    if (d->rtt <= 0 && d->asked_at < p->now &&
-        p->book->depots[depot].has_connected)
-        d->rtt = xd_greater(1e-4, xd_seconds(p->now - d->asked_at));
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
-        if (c[i].is_open && c[i].n_samples > 0) {
-            own += c[i].rate;
-            known++;
-        }
-    if (known > 0)
-        d->rate = own / known;
-    else if (d->n_past > 0)
-        d->rate = xd_fresh_rate(p, depot);
-    else
-        bound_prior(d, p->rate);
-    *sum += own;
-    *n += known;
-}
-
-/* Returns where the object with this number begins; of the number of objects,
- * the end of the last. */
-static uint64_t begin_of(const struct xd_book *b, size_t object)
-{
-    if (object == 0)
-        return b->wanted.begin;
-    return object <= b->n_cuts ? b->cuts[object - 1] : b->wanted.end;
-}
-
-bool xd_is_place(const struct xd_book *b, struct xd_range r)
-{
-    const size_t i =
-        xd_count_up_to(r.begin, b->cuts, b->n_cuts, sizeof *b->cuts, 0);
-
-    return b->n_cuts > 0 && begin_of(b, i) == r.begin &&
-           begin_of(b, i + 1) == r.end && r.end - r.begin <= b->o.block_bytes;
-}
-
-double xd_expected(const struct xd_adaptive *p, struct xd_range r)
+/* Less what the depot itself was asked for already: others were too, when it
+ * was overdue. */
+static struct xd_range without_own(struct xd_adaptive *p, unsigned depot,
+                                   struct xd_range r)
 {
     const struct xd_book *b = p->book;
-    double length = r.begin < r.end ? (double)(r.end - r.begin) : 0;
+    unsigned n = b->o.lanes_per_depot;
+    const struct xd_flow *lane = &p->flows[b->depots[depot].slot * n];
 
-    return b->n_sized > 0 && xd_is_place(b, r)
-               ? xd_lesser(length, b->mean_size + 1)
-               : length;
+    if (!p->depots[depot].is_offered)
+        return r;
+    p->visits += n;
+    for (unsigned i = 0; i < n; i++) {
+        const struct xd_flow *f = &lane[i];
+
+        if (!f->is_running || f->got >= r.end || f->range.end <= r.begin)
+            continue;
+        if (f->got > r.begin)
+            r.end = f->got;
+        else
+            r.begin = f->range.end < r.end ? f->range.end : r.end;
+    }
+    return r;
 }
 
-double xd_conn_left(const struct xd_adaptive *p, const struct xd_conn *c)
+static uint64_t *taken_to_of(struct xd_adaptive *p, unsigned depot)
 {
-    const struct xd_range r = xd_conn_rest(p, c);
+    struct xd_stock *d = &p->depots[depot];
 
-    return xd_lesser(
-        r.begin < r.end ? (double)(r.end - r.begin) : 0,
-        xd_expected(p, (struct xd_range){c->range.begin, c->asked_end}));
+    if (d->search != p->search)
+        d->taken_to = p->book->wanted.begin;
+    d->search = p->search;
+    return &d->taken_to;
 }
 
-/* Returns the minimum gain of an action, in seconds. */
-static double price_of(const struct xd_adaptive *p)
-{
-    double gone = p->now > p->began_at ? xd_seconds(p->now - p->began_at) : 0;
-
-    return xd_lesser(XD_PRICE_S,
-                     XD_PRICE_PART * (gone + xd_lesser(p->time_left, 1e3)));
-}
-
-/* Returns the mean set-up time of the depots that have answered, in seconds:
- * connecting and waiting for the first byte.  0: none has answered. */
-static double mean_setup(const struct xd_adaptive *p)
-{
-    const struct xd_book *b = p->book;
-    double sum = 0;
-    unsigned n = 0;
-
-    for (unsigned slot = 0; slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots &&
-            p->depots[b->slots[slot]].n_answers > 0) {
-            sum +=
-                p->depots[b->slots[slot]].rtt + p->depots[b->slots[slot]].wait;
-            n++;
-        }
-    return n > 0 ? sum / n : 0;
-}
-
-/* Returns the mean throughput of the connections of those open depots for which
- * an earlier download has measured it; 0: of none.  Raises what is far below
- * it. */
-static double take_priors(const struct xd_adaptive *p)
+bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
+                     struct xd_range *out)
 {
     const struct xd_book *b = p->book;
-    double sum = 0;
-    unsigned n = 0;
+    uint64_t *taken_to = taken_to_of(p, depot);
+    struct xd_range rest = {from, b->window->range.end};
+    bool is_all = from <= *taken_to; /* that was passed over so far */
 
-    for (unsigned slot = 0; slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots &&
-            p->depots[b->slots[slot]].rate > 0) {
-            sum += p->depots[b->slots[slot]].rate;
-            n++;
+    if (rest.begin < *taken_to)
+        rest.begin = *taken_to;
+    while (p->visits++, rest.begin < rest.end) {
+        struct xd_range gap = xd_ledger_next_gap(p->book->ledger,
+                                                 XD_BYTES_ASSIGNED, rest),
+                        run;
+
+        run = xd_rangeset_next(&b->depots[depot].held, gap);
+        rest.begin = xd_range_is_empty(run) ? gap.end : run.end;
+        if (is_all && !xd_range_is_empty(run)) {
+            *taken_to = run.begin;
+            is_all = false;
         }
-    for (unsigned slot = 0; n > 0 && slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots)
-            bound_prior(&p->depots[b->slots[slot]], sum / n);
-    return n > 0 ? sum / n : 0;
-}
-
-/* Returns the throughput that is expected of a connection to a depot that has
- * not delivered anything: the harmonic mean of the other depots, because the
- * time that a request takes matters, and slow depots dominate that. */
-static double prior_of(const struct xd_adaptive *p)
-{
-    double sum = 0;
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < p->book->n_depots; i++)
-        if (p->depots[i].n_answers > 0 && p->depots[i].rate > 0) {
-            sum += 1 / p->depots[i].rate;
-            n++;
+        run = without_own(p, depot, run);
+        if (!xd_range_is_empty(run)) {
+            *out = run;
+            return true;
         }
-    return n > 0 ? n / sum : p->rate;
+    }
+    return false;
 }
 
-/* Number of objects whose lengths are averaged for the length of the next. */
-#define NEXT_OBJECTS 16
-
-/* Returns the mean length of the next unassigned objects in bytes, or HUGE_VAL
- * if the file is not divided into objects.  Objects of unknown size are assumed
- * to be like those whose size has become known. */
-static double object_length(const struct xd_book *b)
+/* Make a request of the first of these bytes; false: they are not for it. */
+static bool fit(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                struct xd_range *out)
 {
-    double length;
-    size_t i, end;
+    double size;
 
-    if (b->n_cuts == 0)
-        return HUGE_VAL;
-    i = xd_count_up_to(
-        xd_ledger_first_gap(b->ledger, XD_BYTES_ASSIGNED, b->wanted), b->cuts,
-        b->n_cuts, sizeof *b->cuts, 0);
-    end = i + NEXT_OBJECTS <= b->n_cuts ? i + NEXT_OBJECTS : b->n_cuts + 1;
-    i = end > NEXT_OBJECTS ? end - NEXT_OBJECTS : 0;
-    length = (double)(begin_of(b, end) - begin_of(b, i)) / (double)(end - i);
-    return b->n_sized > 0 ? xd_lesser(b->mean_size, length) : length;
+    *out = xd_book_cut(p->book, *out);
+    size = xd_request_size(p, fetch, depot, *out);
+    xd_shorten(out, size);
+    return size >= 1;
 }
 
-/* Updates everything that a plan is based on. */
-static void observe(struct xd_adaptive *p)
+/* Whether what it was asked for lasts for so many latencies more: then another
+ * request, made later, would be at full speed as well. */
+static bool is_supplied(const struct xd_adaptive *p, unsigned depot,
+                        double lead)
 {
-    const struct xd_book *b = p->book;
-    double sum = 0;
-    unsigned n = 0;
+    const struct xd_forecast *f = &p->forecasts[depot];
+    double latency = xd_seconds(f->latency);
+    double seconds;
 
-    p->n_open = 0;
-    for (unsigned slot = 0; slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots) {
-            average(p, b->slots[slot], &sum, &n);
-            p->n_open++;
-        }
-    if (n > 0)
-        p->rate = sum / n;
-    else if (p->rate <= 0)
-        p->rate = take_priors(p);
-    p->prior = prior_of(p);
-    p->object = object_length(b);
-    p->left = missing(b);
-    p->is_limited =
-        b->limit_rate > 0 && xd_rate_meter_of(&p->meter, p->bytes, p->now) >=
-                                 XD_NEAR_LIMIT * (double)b->limit_rate;
-    p->setup = mean_setup(p);
-    p->time_left = p->rate > 0 ? xd_horizon(p, p->left, &p->total) : HUGE_VAL;
-    p->price = price_of(p);
+    if (xd_connections_bound(p, depot) || xd_lane_is_probe(p, depot))
+        return false;
+    seconds = xd_shares(p, depot) ? SHARED_LEAD * latency + SHARED_LEAD_S
+                                  : lead * latency;
+
+    return (f->watched > 4 * f->latency || lead < LEAD) &&
+           p->depots[depot].owed > f->rate * seconds;
 }
 
-/* Lets other requests ask for the range of the plan.  Returns false when out of
- * memory. */
-static bool offer(struct xd_adaptive *p)
+static bool find_or_offer(struct xd_adaptive *p, unsigned depot,
+                          struct xd_range *out)
 {
-    return xd_book_offer(p->book, p->plan.fetch, p->plan.range) == 0;
+    uint64_t from = p->book->window->range.begin;
+
+    return xd_find_unasked(p, depot, from, out) ||
+           (!xd_waits_for_objects(p) && xd_offer_late(p, depot) == 0 &&
+            xd_find_unasked(p, depot, from, out));
 }
 
-/* Returns whether the most urgent window has changed since the last plan. */
-static bool has_moved(struct xd_adaptive *p)
+/* Its lane was cut for a new connection, which is to find its speed whatever the
+ * depot seems to bring and has to. */
+static bool choose_anew(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                        struct xd_range *out)
 {
-    const struct xd_window *w = &p->book->windows[0];
-    bool is_so =
-        p->book->n_windows > 0 && p->book->o.window_bytes > 0 &&
-        (w->jumped_to != p->seen.jumped_to ||
-         w->range.end != p->seen.range.end || w->reader != p->seen.reader);
+    const struct xd_flow *f = &p->flows[fetch];
 
-    if (is_so)
-        p->seen = *w;
-    return is_so;
+    if (!f->begins_anew || f->depot != depot ||
+        !xd_find_unasked(p, depot, p->book->window->range.begin, out))
+        return false;
+    *out = xd_book_cut(p->book, *out);
+    xd_shorten(out, xd_most_of(p, depot));
+    return true;
+}
+
+/* For how many latencies ahead a depot is asked.  In the first block the order
+ * does not matter, and two connections find their speed sooner than one. */
+static double urgent_lead(struct xd_adaptive *p, unsigned depot)
+{
+    struct xd_range next;
+
+    if (!xd_range_is_empty(xd_first_block(p)))
+        return LEAD;
+    if (xd_find_unasked(p, depot, p->book->window->range.begin, &next) &&
+        !xd_order_matters(p, next.begin))
+        return LEAD;
+    return xd_brings_head(p, depot) ? HEAD_LEAD : URGENT_LEAD;
+}
+
+static bool find_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                        struct xd_range *out)
+{
+    uint64_t from = p->book->window->range.begin;
+    double supply = xd_supply(p, depot);
+
+    if (xd_is_alone(p, depot) && !xd_connections_bound(p, depot) &&
+        !xd_lane_is_probe(p, depot))
+        return xd_choose_alone(p, depot, out);
+    if (xd_race(p, fetch, depot, out))
+        return true;
+    if (is_supplied(p, depot, urgent_lead(p, depot)) ||
+        p->depots[depot].owed > supply)
+        return xd_rescue(p, fetch, depot, out);
+    if (xd_offer_urgent(p, depot) < 0)
+        return false;
+    if (xd_player_has_time(p)
+            ? !xd_find_unasked(p, depot, from, out)
+            : !find_or_offer(p, depot, out) || !fit(p, fetch, depot, out))
+        return false;
+    if (!xd_fit_urgent(p, fetch, depot, xd_most_of(p, depot), out))
+        return false;
+    xd_shorten(out, supply);
+    return xd_leave_to_first(p, depot, out);
+}
+
+static bool choose_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                          struct xd_range *out)
+{
+    if (!find_urgent(p, fetch, depot, out))
+        return false;
+    *out = xd_book_cut(p->book, *out);
+    return true;
+}
+
+static bool choose(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   struct xd_range *out)
+{
+    if (p->book->window->bytes_per_s == 0 && xd_player_waits(p, depot))
+        return false;
+    if (xd_window_is_urgent(p->book, p->book->window))
+        return choose_urgent(p, fetch, depot, out);
+    if (xd_is_small(p->book)) {
+        if (!xd_may_ask_small(p, depot))
+            return false;
+        if (xd_choose_small(p, fetch, depot, out))
+            return true;
+    }
+    return choose_anew(p, fetch, depot, out) ||
+           (!is_supplied(p, depot, LEAD) &&
+            (xd_choose_hinted(p, fetch, depot, out) ||
+             (find_or_offer(p, depot, out) && fit(p, fetch, depot, out))));
 }
 
 static unsigned adaptive_look(void *policy, xd_usec now)
 {
     struct xd_adaptive *p = policy;
 
-    if (!has_moved(p) && !p->is_stale && p->n_running > 0 && now < p->next_at)
-        return 0;
-    p->now = now;
-    p->is_stale = false;
-    xd_watch_line(p);
-    observe(p);
-    if (p->rate > 0)
-        xd_control(p);
-    do
-        p->plan = xd_next_action(p);
-    while (p->plan.kind == XD_PLAN_OFFER && offer(p));
-    if (p->plan.kind == XD_PLAN_WAIT && p->n_running == 0)
-        p->next_at = now + XD_SECOND; /* an event will come before that */
-    else if (p->plan.kind == XD_PLAN_WAIT)
-        p->next_at = now + (p->rate > 0 ? XD_TICK : XD_FIRST_TICK);
-    return 0;
+    p->visits = 0;
+    xd_take_stock(p, now);
+    xd_decide_connections(p);
+    return p->visits;
 }
 
-/* ---- shorten(), cancel(), choose(): carry out the plan ---- */
-
-/* Marks the plan as carried out, so that the next look makes another one. */
-static void applied(struct xd_adaptive *p)
+/* What a request has of the file that was made already: to ask for less would cost
+ * its connection, and for more a round trip.  True: it is to be gone on with. */
+static bool choose_begun(const struct xd_adaptive *p, unsigned depot,
+                         struct xd_range *out)
 {
-    p->plan.kind = XD_PLAN_WAIT;
-    p->is_stale = true;
-}
+    const struct xd_book *b = p->book;
+    const struct xd_holder *d = &b->depots[depot];
+    struct xd_range begun = {0, d->guess.begun_to};
 
-static bool adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end)
-{
-    struct xd_adaptive *p = policy;
-
-    if (p->plan.kind != XD_PLAN_SHORTEN || !offer(p))
+    if (begun.end == 0 || b->window->range.begin > 0)
         return false;
-    *fetch = p->plan.fetch;
-    *end = p->plan.range.begin;
-    p->conns[*fetch].range.end = *end;
-    applied(p);
-    return true;
+    begun.end = xd_rangeset_next_gap(&d->held, begun).begin;
+    if (begun.end > b->window->range.end)
+        begun.end = b->window->range.end;
+    *out =
+        xd_book_cut(b, xd_ledger_next_gap(b->ledger, XD_BYTES_ASSIGNED, begun));
+    return out->begin == 0 && !xd_range_is_empty(*out);
 }
 
-static bool adaptive_cancel(void *policy, unsigned *fetch)
+/* A depot is asked for an object of unknown size in one request, because any part
+ * of it may not exist.  Returns false if a request of the depot gets it. */
+static bool take_unsized_whole(const struct xd_adaptive *p, unsigned depot,
+                               struct xd_range *out)
 {
-    struct xd_adaptive *p = policy;
+    const struct xd_book *b = p->book;
+    const struct xd_range place =
+        xd_book_cut(b, (struct xd_range){out->begin, b->wanted.end});
 
-    if (p->plan.kind != XD_PLAN_CANCEL && p->plan.kind != XD_PLAN_RENEW)
-        return false;
-    *fetch = p->plan.fetch;
-    if (p->plan.kind == XD_PLAN_RENEW)
-        p->depots[p->conns[*fetch].depot].n_renewing++;
-    applied(p);
+    if (!xd_rangeset_contains(&b->unsized, place))
+        return true;
+    for (unsigned i = 0; i < b->n_fetches; i++)
+        if (p->flows[i].is_running && p->flows[i].depot == depot &&
+            xd_book_cut(
+                b, (struct xd_range){p->flows[i].range.begin, b->wanted.end})
+                    .end == place.end)
+            return false;
+    *out = xd_ledger_next_gap(b->ledger, XD_BYTES_RECEIVED, place);
     return true;
-}
-
-static void adaptive_canceled(void *policy, unsigned fetch)
-{
-    struct xd_adaptive *p = policy;
-
-    p->conns[fetch].is_leaving = p->is_stale = true;
 }
 
 static bool adaptive_choose(void *policy, unsigned fetch, unsigned depot,
                             xd_usec now, struct xd_range *out, unsigned *visits)
 {
     struct xd_adaptive *p = policy;
-    struct xd_range window = p->book->window->range;
+    const bool is_begun = choose_begun(p, depot, out);
+    bool chosen =
+        is_begun ||
+        (xd_lane_is_allowed(p, fetch, depot) && !p->depots[depot].is_overdue &&
+         choose(p, fetch, depot, out) && take_unsized_whole(p, depot, out));
 
-    (void)now;
-    *visits = 0;
-    if (p->plan.kind != XD_PLAN_ASK || p->plan.fetch != fetch ||
-        p->plan.range.begin < window.begin || p->plan.range.end > window.end)
+    *visits = p->visits;
+    if (!chosen)
         return false;
-    *out = p->plan.range;
-    xd_told_asked(p, fetch, depot, *out);
-    applied(p);
+    if (p->began_at > now)
+        p->began_at = now;
+    p->flows[fetch] = (struct xd_flow){
+        .is_running = true,
+        .is_new = xd_has_to_connect(p, fetch, depot),
+        .owns_connection = xd_connections_spread(&p->connections, depot),
+        .is_queued = xd_shares(p, depot) && p->depots[depot].owed > 0,
+        .depot = depot,
+        .range = *out,
+        .asked_end = out->end,
+        .got = out->begin,
+        .asked_at =
+            p->now - (is_begun ? p->book->depots[depot].guess.begun_for : 0)};
     return true;
 }
 
-static void adaptive_received(void *policy, unsigned fetch, uint64_t to,
-                              xd_usec now)
+/* Whether a depot is slow to answer where others have. */
+static bool keeps_silent(const struct xd_adaptive *p, unsigned slot)
 {
-    xd_told_received(policy, fetch, to, now);
+    const struct xd_flow *f = &p->flows[slot * p->book->o.lanes_per_depot];
+    double wait = xd_seconds(p->now - f->asked_at);
+
+    return p->rate > 0 && f->is_running && !f->has_begun &&
+           wait > SILENT_LATENCIES * xd_seconds(p->best_latency) + XD_LEAST_S;
 }
 
-static void adaptive_path(void *policy, unsigned fetch, bool is_disordered,
-                          xd_usec round_trip, xd_usec now)
+static bool is_useful(const struct xd_adaptive *p, unsigned slot)
 {
-    struct xd_adaptive *p = policy;
-    struct xd_depot_record *d = &p->depots[p->conns[fetch].depot];
+    unsigned depot = p->book->slots[slot];
+    double rate = p->forecasts[depot].rate;
 
-    if (is_disordered)
-        p->conns[fetch].disordered_at = now;
-    p->conns[fetch].rtt_now = xd_seconds(round_trip);
-    if (round_trip > 0 && xd_seconds(round_trip) < d->rtt)
-        d->rtt = xd_seconds(round_trip); /* the shortest has no queue in it */
+    if (p->depots[depot].is_overdue)
+        return false;
+    if (p->depots[depot].heard_at == 0)
+        return !keeps_silent(p, slot);
+    return rate <= 0 || rate * p->n_well * USELESS_PARTS >= p->rate;
 }
 
-static int adaptive_ended(void *policy, unsigned fetch, bool failed)
+static unsigned count_useful(const struct xd_adaptive *p)
 {
-    xd_told_ended(policy, fetch, failed);
-    return 0;
+    unsigned n = 0;
+
+    for (unsigned slot = 0; slot < p->book->n_slots; slot++)
+        n += p->book->slots[slot] < p->book->n_depots && is_useful(p, slot);
+    return n > p->n_open / 2 ? n : p->n_open / 2;
 }
 
-static int adaptive_missing(void *policy, struct xd_range r)
-{
-    struct xd_adaptive *p = policy;
-
-    (void)r;
-    p->is_stale = true;
-    return 0;
-}
-
-static void adaptive_opened(void *policy, unsigned depot)
-{
-    xd_told_opened(policy, depot);
-}
-
-static void adaptive_parked(void *policy, unsigned depot, unsigned slot)
-{
-    xd_told_parked(policy, depot, slot);
-}
-
-/* The holdings of a depot have changed, or whether it may be asked. */
-static void adaptive_changed(void *policy, unsigned depot)
-{
-    struct xd_adaptive *p = policy;
-
-    (void)depot;
-    p->is_stale = true;
-}
-
-static xd_usec adaptive_wake(void *policy, xd_usec now)
-{
-    const struct xd_adaptive *p = policy;
-
-    return p->next_at > now ? p->next_at : now + XD_TICK;
-}
-
-/* Requests for short objects share a connection if they can.  There are so many
- * at a time that together they are as long as an object that is not short. */
-unsigned xd_most_requests(const struct xd_adaptive *p, unsigned depot)
-{
-    unsigned n = p->depots[depot].width;
-
-    if (!p->book->depots[depot].shares || p->object * n >= XD_SHORT)
-        return n;
-    return (unsigned)xd_lesser(p->book->o.lanes_per_depot,
-                               XD_SHORT / xd_greater(p->object, 1));
-}
-
-static unsigned adaptive_lanes(void *policy, unsigned depot,
-                               enum xd_lanes_reason *out_why)
-{
-    const struct xd_adaptive *p = policy;
-    const struct xd_depot_record *d = &p->depots[depot];
-    unsigned n = xd_most_requests(p, depot);
-
-    *out_why = XD_LANES_USUAL;
-    if (n > d->width)
-        *out_why = XD_LANES_SHORT;
-    else if (d->trial.is_on)
-        *out_why = XD_LANES_TRIAL;
-    else if (d->next_trial > 0)
-        *out_why = XD_LANES_USELESS;
-    else if (d->trial.before > 0)
-        *out_why = XD_LANES_USEFUL;
-    else if (n > xd_first_width(p))
-        *out_why = XD_LANES_KNOWN;
-    return n;
-}
-
-/* A few depots are opened at once, so that the first byte does not wait for a
- * ping.  The others are opened in the order of their pings.  If each depot
- * would deliver little, pings are not worth it. */
+/* Bulk is brought by those that answer first; for a small file nobody but those
+ * that bring it is troubled. */
 static void adaptive_opens(void *policy, unsigned *out_first,
                            unsigned *out_unseen)
 {
     const struct xd_adaptive *p = policy;
 
-    *out_first = XD_FIRST_CONNECTIONS;
-    *out_unseen = xd_range_length(p->book->wanted) <
-                          XD_FIRST_CONNECTIONS * (uint64_t)XD_GRAIN
-                      ? XD_FIRST_CONNECTIONS
-                      : XD_FIRST_UNSEEN;
+    *out_first = p->growth.most_open;
+    *out_unseen = xd_is_small(p->book) ? p->growth.most_open : MOST_UNSEEN;
 }
 
-/* Returns the number of depots that are open and are not silent. */
-static unsigned count_well(const struct xd_adaptive *p)
-{
-    const struct xd_book *b = p->book;
-    unsigned n = 0;
-
-    for (unsigned slot = 0; slot < b->n_slots; slot++)
-        if (b->slots[slot] < b->n_depots)
-            n += p->depots[b->slots[slot]].n_answers > 0 ||
-                 xd_wait_of(p, b->slots[slot]) <
-                     xd_greater(XD_QUIET_S, 2 * p->setup);
-    return n;
-}
-
-/* While no throughput is known, as many depots are opened as there are
- * connections at the start, and half as many more if nothing tells which are
- * near.  Later, one more is opened if the end would come sooner by more than
- * the price of an action. */
 static bool adaptive_wants_more(void *policy)
 {
-    const struct xd_adaptive *p = policy;
-    unsigned first = XD_FIRST_CONNECTIONS;
+    struct xd_adaptive *p = policy;
 
-    if (p->rate <= 0 && !p->book->has_pings)
-        first += first / 2;
-    if (count_well(p) < first)
-        return true;
-    return p->rate > 0 && p->rate * (p->time_left - 2 * p->setup) >
-                              p->price * (p->total + p->rate);
+    return xd_growth_wants_more(&p->growth, count_useful(p), p->now);
+}
+
+/* When a request that is well becomes overdue, for then others may take it.  When
+ * nothing else is left to do they may sooner, if it says nothing: then nobody may
+ * be saying anything. */
+static xd_usec adaptive_wake(void *policy, xd_usec now)
+{
+    const struct xd_adaptive *p = policy;
+
+    if (p->unasked <= 0 && p->wake_at != XD_NEVER && p->wake_at > now + LOOK)
+        return now + LOOK;
+    return p->wake_at;
 }
 
 static bool adaptive_spreads(void *policy, unsigned depot)
 {
     const struct xd_adaptive *p = policy;
 
-    (void)depot;
-    return p->object >= XD_SHORT;
+    return xd_connections_spread(&p->connections, depot);
 }
 
-/* More connections than at the start were useful, or a trial would have undone
- * them. */
+static unsigned adaptive_lanes(void *policy, unsigned depot,
+                               enum xd_lanes_reason *out_why)
+{
+    const struct xd_adaptive *p = policy;
+
+    *out_why = xd_connections_why(&p->connections, depot);
+    return xd_connections_allowed(&p->connections, depot);
+}
+
 static struct xd_learned adaptive_learned(void *policy, unsigned depot)
 {
     const struct xd_adaptive *p = policy;
-    const struct xd_depot_record *d = &p->depots[depot];
-    struct xd_learned learned = p->book->depots[depot].guess.learned;
-    unsigned n = d->trial.is_on ? d->trial.before : d->width;
 
-    if (d->trial.before == 0 || n <= xd_first_width(p) || d->rate <= 0)
-        return learned;
-    return (struct xd_learned){
-        .useful = n,
-        .cap = d->rate,
-        .spreads = true,
-        .latency = (xd_usec)((d->rtt + d->wait) * (double)XD_SECOND)};
-}
-
-static void adaptive_hinted(void *policy, unsigned depot, struct xd_range r)
-{
-    struct xd_adaptive *p = policy;
-
-    p->depots[depot].hint = r;
-    p->depots[depot].has_hints = !xd_range_is_empty(r);
-    p->is_stale = true;
+    return xd_connections_learned(&p->connections, depot,
+                                  p->forecasts[depot].latency);
 }
 
 static void settle_adaptive(struct xd_sched_options *o)
@@ -568,22 +497,18 @@ const struct xd_policy xd_policy_adaptive = {.name = "adaptive",
                                              .free = adaptive_free,
                                              .look = adaptive_look,
                                              .choose = adaptive_choose,
-                                             .received = adaptive_received,
-                                             .path = adaptive_path,
-                                             .shorten = adaptive_shorten,
-                                             .cancel = adaptive_cancel,
-                                             .canceled = adaptive_canceled,
-                                             .wake = adaptive_wake,
-                                             .grown = adaptive_grown,
-                                             .opened = adaptive_opened,
-                                             .parked = adaptive_parked,
+                                             .received = xd_adaptive_heard,
+                                             .shorten = xd_adaptive_shorten,
+                                             .spares = xd_adaptive_spares,
                                              .opens = adaptive_opens,
                                              .wants_more = adaptive_wants_more,
-                                             .lanes = adaptive_lanes,
+                                             .wake = adaptive_wake,
+                                             .grown = adaptive_grown,
                                              .spreads = adaptive_spreads,
+                                             .lanes = adaptive_lanes,
                                              .learned = adaptive_learned,
-                                             .hinted = adaptive_hinted,
-                                             .ended = adaptive_ended,
-                                             .missing = adaptive_missing,
-                                             .readiness = adaptive_changed,
-                                             .lost = adaptive_changed};
+                                             .canceled = xd_adaptive_canceled,
+                                             .hinted = xd_adaptive_hinted,
+                                             .ended = xd_adaptive_ended,
+                                             .missing = xd_adaptive_missing,
+                                             .lost = xd_adaptive_lost};

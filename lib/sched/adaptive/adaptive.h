@@ -1,494 +1,463 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of the adaptive policy, and the functions that its files share:
+ * What the files of the adaptive policy share:
  *
- *     told.c              turns events into records
- *     forecast.c          computes throughputs, waits and ends from the records
- *     room.c              decides how many requests a depot may get now
- *     slow_connections.c  finds connections to replace
- *     planner.c           names the next action; changes nothing
- *     readers.c           computes the limits that deadlines set for requests
- *     control.c           decides how many connections each depot gets
- *     slow_line.c         limits the requests on a slow line of the client
- *     adaptive.c          carries out the actions: the functions of policy.h
+ *     told.c       what happened        stock.c    who owes what
+ *     forecast.c   of one depot         growth.c   how many may be open
+ *                                       connections.c  and how many connections
+ *     adaptive.c   chooses: a bulk of bytes, of which only the last matters;
+ *     size.c       and how many of them;
+ *     hint.c       or what a depot would be asked for;
+ *     small.c      round trips, where they are all that matters;
+ *     urgent.c     what a reader needs next, and need.c: when
+ *     first.c      before it has anything
+ *     ends.c       brings the ends of requests together
+ *     risen.c      and cuts one where a depot has become faster
  */
 #ifndef XD_SCHED_ADAPTIVE_H
 #define XD_SCHED_ADAPTIVE_H
 
-#include "sched/adaptive/tunables.h"
+#include "sched/adaptive/connections.h"
+#include "sched/adaptive/forecast.h"
+#include "sched/adaptive/growth.h"
+#include "sched/adaptive/surplus.h"
 #include "sched/policy.h"
 
-/* A connection and the request on it.  There is one record for each fetch
- * number of the scheduler.  The next connection with the same number reuses
- * it. */
-struct xd_conn {
-    unsigned depot;
+/* A request asks for block_bytes, or, if that is more, for what the depot
+ * brings in this time. */
+#define XD_REQUEST_S 1.0
 
-    /* The connection, from its first request on. */
-    bool is_open;
-    xd_usec opened_at;
-    bool is_renewed; /* replaces a slow connection, and is not yet judged */
-    unsigned n_requests;
-    double bytes;        /* received on this connection */
-    double rate;         /* bytes per second, smoothed; 0: unknown */
-    double deviation;    /* mean deviation of the samples from `rate` */
-    double jump;         /* last sample minus `rate`; 0: no outlier */
-    xd_usec changed_at;  /* when `rate` last changed; 0: it has not */
-    double best;         /* highest mean since opened_at, so far */
-    unsigned n_samples;  /* complete samples */
-    bool is_rising;      /* in slow start */
-    unsigned n_flat;     /* consecutive samples without growth, while rising */
-    double sample_bytes; /* received since sample_at */
-    xd_usec sample_at;   /* when the current sample began */
-    double rtt_now;      /* seconds, including queues; 0: unknown */
-    xd_usec disordered_at; /* last packets out of order; 0: never */
+/* Seconds that are not worth a request. */
+#define XD_LEAST_S 0.02
 
-    /* The request. */
+/* A new connection costs a round trip, and then TCP has to find its speed: all
+ * together so many latencies. */
+#define XD_NEW_LATENCIES 3
+
+/* What a TCP sends first, before it is heard of; it doubles that each round trip. */
+#define XD_FIRST_WINDOW 14480
+
+/* Who has not answered after this is far, and its TCP slow to find its speed. */
+#define XD_FAR (20 * XD_MS)
+
+/* What came in a latency of its depot, and in the one before: TCP doubles it
+ * while it looks for its speed. */
+struct xd_round {
+    xd_usec began;
+    uint64_t from; /* what is here since then begins there */
+    double bytes, before;
+};
+
+struct xd_flow {
     bool is_running;
-    bool has_begun;        /* its first byte has arrived */
-    bool is_sampled;       /* a sample of its throughput is complete */
-    bool is_leaving;       /* canceled, but still running */
-    struct xd_range range; /* ends earlier once it was shortened */
-    uint64_t asked_end;    /* the end of `range` before that */
-    uint64_t got;          /* everything before this offset has arrived */
-    /* when the request was sent, and when its last byte arrived; equal before
-     * the first byte */
-    xd_usec asked_at, heard_at;
-};
-
-/* Maximum number of connections in a forecast of the end.  More are ignored. */
-#define XD_MOST_WORKS 512
-
-/* Number of bins in a profile. */
-#define XD_BINS 24
-
-#define XD_FIRST_BIN \
-    92682.0 /* end of the first bin in bytes: half an octave above 64 KiB */
-
-/* Ratio between the ends of neighboring bins: the square root of 2. */
-#define XD_HALF_OCTAVE 1.4142135623730951
-
-/* How fast a depot sends the parts of a response.  The bins divide the response
- * by the offset from its first byte. */
-struct xd_profile {
-    double s_per_byte[XD_BINS]; /* seconds per byte, smoothed; 0: unknown */
-};
-
-/* Measures the throughput over the current span and the one before.  Its owner
- * counts the bytes. */
-struct xd_rate_meter {
-    xd_usec at[2];   /* when the current span began, and the one before */
-    double bytes[2]; /* the count at these times */
-};
-
-/* A trial that gives a depot more connections and measures whether they
- * help. */
-struct xd_width_trial {
-    bool is_on;
-    unsigned before; /* connections before the trial */
-    /* bytes per second before the trial, of this depot and of all */
-    double own, all;
-    double hoped; /* expected increase in bytes per second */
-    /* the time of the measurement, after the new connections have settled */
-    xd_usec from, until;
-    /* bytes that this depot and all depots had delivered when the measurement
-     * began; 0: it has not begun */
-    double from_own, from_all;
-};
-
-struct xd_depot_record {
-    xd_usec asked_at; /* first request; XD_NEVER: none */
-    double
-        rtt; /* shortest round-trip time or a guess, in seconds; 0: unknown */
-    /* seconds to the first byte of a response on an open connection: mean and
-     * mean deviation */
-    double wait;
-    double wait_deviation;
-    unsigned n_answers;
-    double bytes; /* received from this depot */
-    double rate;  /* mean of its connections; 0: unknown */
-    unsigned n_running;
-    unsigned n_owning;   /* running requests with their own connection */
-    unsigned n_renewing; /* slow connections closed and not replaced yet */
-    /* seconds without replacements if all connections are slow; 0: the last
-     * replacement was fast enough */
-    double renew_pause;
-    xd_usec renew_at; /* end of that pause */
-    unsigned width;   /* maximum number of connections */
-    /* The bytes that the depot suggests for its next request; may be empty.  It
-     * may be wrong, so it affects only the order of requests. */
-    struct xd_range hint;
-    bool has_hints; /* its last suggestion was not empty */
-    /* its last closed connections, in a ring */
-    unsigned n_past, next_past;
-    struct {
-        xd_usec opened_at;
-        double best;
-    } past[XD_PAST];
-    /* of first requests on a connection, and of later ones */
-    struct xd_profile first, later;
-    struct xd_rate_meter meter;
-    struct xd_width_trial trial;
-    /* actual increase in trials divided by the expected one, smoothed */
-    double gain;
-    xd_usec next_trial; /* no trial before this time */
-    double pause; /* after the next failed trial, in durations of a trial */
-};
-
-enum xd_line_use {
-    XD_LINE_USES_ALL,         /* each depot gets requests */
-    XD_LINE_USES_ONE,         /* one depot gets them, and must prove enough */
-    XD_LINE_USES_ALL_FOR_GOOD /* it was not enough */
-};
-
-/* What is known about the line of the client (slow_line.c). */
-struct xd_slow_line {
-    bool is_slow;
-    bool is_busy; /* bytes arrived a short time ago */
-    enum xd_line_use use;
-    unsigned depot;    /* the only one that gets requests */
-    double before;     /* bytes per second of all depots before the trial */
-    unsigned n_others; /* running requests of other depots */
-    xd_usec from;      /* when counting began; 0: not yet */
-    double from_bytes; /* bytes received by then */
-};
-
-enum xd_sched_plan_kind {
-    XD_PLAN_WAIT,
-    XD_PLAN_ASK, /* request `range` on the connection `fetch` */
-    /* end `fetch` at range.begin; the same depot delivers `range` in another
-     * request */
-    XD_PLAN_SHORTEN,
-    /* let other requests ask for `range`; `fetch` runs on */
-    XD_PLAN_OFFER,
-    XD_PLAN_RENEW, /* cancel `fetch`, and open a new connection in its place */
-    XD_PLAN_CANCEL /* cancel `fetch` and close its connection */
-};
-
-struct xd_sched_plan {
-    enum xd_sched_plan_kind kind;
-    unsigned fetch; /* its index in xd_adaptive.conns */
+    bool has_begun; /* a byte of it came */
+    bool is_canceled;
+    bool is_new;          /* it had to connect */
+    bool owns_connection; /* which no other request shares */
+    bool is_queued;       /* behind others on their connection */
+    bool is_broken;       /* its lane has no connection any more */
+    bool begins_anew;     /* it was cut so that its lane would */
+    unsigned depot;
     struct xd_range range;
+    uint64_t asked_end; /* before it was shortened */
+    uint64_t got;       /* all before it is here */
+    xd_usec asked_at, heard_at;
+    struct xd_forecast forecast; /* of itself alone */
+    struct xd_round round;
+};
+
+/* What is known of a depot besides its forecast. */
+struct xd_stock {
+    double owed;       /* bytes that it was asked for and has not brought, but
+                          for what is overdue */
+    bool is_overdue;   /* with some, and has said nothing for as long */
+    bool is_offered;   /* some of them were offered to others */
+    unsigned n_short;  /* so many requests keep it busy with the objects that
+                          come next; 0: they are not short: lanes.c */
+    xd_usec heard_at;  /* a byte of it came last, if any did */
+    xd_usec far_at;    /* it is far if it has not answered by then */
+    uint64_t taken_to; /* it holds none that nobody was asked for before, */
+    uint64_t search;   /* if this is that of all */
+    struct xd_range hint; /* what it would be asked for next, as far as it was
+                             not; or empty */
+    unsigned n_running;   /* requests, */
+    unsigned n_sharing;   /* of them those that share a connection */
 };
 
 struct xd_adaptive {
+    uint64_t search; /* what earlier ones passed over counts no more */
     const struct xd_book *book;
-    struct xd_conn *conns;          /* one per fetch */
-    struct xd_depot_record *depots; /* one per depot */
-    struct xd_rate_meter meter;     /* of all depots together */
-    double bytes;                   /* received from all depots */
-    bool is_stale;   /* something has happened since the last plan */
-    xd_usec next_at; /* when the next plan is due */
-    struct xd_slow_line line;
-    struct xd_sched_plan plan;
-    struct xd_window seen; /* the most urgent window at the last plan */
-    unsigned n_running;    /* requests */
-    xd_usec began_at;      /* first request; XD_NEVER: none */
+    struct xd_flow *flows;         /* one per fetch */
+    struct xd_forecast *forecasts; /* one per depot */
+    struct xd_stock *depots;       /* likewise */
 
-    /* Computed before each plan. */
+    struct xd_growth growth;
+    struct xd_connections connections;
+    struct xd_surplus surplus;
+    xd_usec heard_at;   /* a byte of any depot came last */
+    double hedged;      /* bytes asked for twice, to be done sooner */
+    double wasted;      /* that were on the wire behind a new end */
+    double most_hedged; /* of each */
+    double rushed;      /* asked for twice since a reader waits for them */
+    double brought;     /* bytes, by all depots */
+    xd_usec began_at;   /* the first request */
+    bool is_far;        /* no depot has answered for long after that */
+
+    /* A small file was asked for of one depot, by this fetch, which is late
+     * without a byte, or the last one, by then. */
+    unsigned trusted;
+    xd_usec first_due, all_due;
+
+    /* Set by xd_take_stock(). */
     xd_usec now;
-    double setup;     /* mean of the depots that have answered; 0: unknown */
-    double price;     /* minimum gain of an action, in seconds */
-    unsigned n_open;  /* depots with a slot */
-    double rate;      /* mean of all connections; 0: unknown */
-    double prior;     /* of a depot that has not answered; 0: unknown */
-    double object;    /* mean length of the next objects, or HUGE_VAL */
-    double total;     /* bytes per second of all usable connections */
-    double left;      /* bytes still missing */
-    bool is_limited;  /* the user's limit is reached: nothing makes it faster */
-    double time_left; /* seconds until all bytes have arrived, or HUGE_VAL */
+    double unasked, overdue; /* bytes */
+    double rate;             /* of all depots together */
+    double time_left;        /* seconds until all is here, if all goes well */
+    unsigned n_open, n_well; /* depots; of them those that are not overdue */
+    unsigned soonest;        /* of them that are known and keep what they owe,
+                                the first to be done; or n_depots */
+    xd_usec wake_at;         /* when a request becomes overdue, or its depot is
+                                seen to be far */
+
+    double best_rate; /* of one of them, and of another: */
+    xd_usec best_latency;
+
+    bool late_is_known;
+    unsigned *late; /* requests that others may hasten */
+    unsigned n_late;
+
+    unsigned risen; /* the depot that has become faster just now; or n_depots */
+
+    unsigned visits; /* what was looked at since look() */
 };
 
-/* ---- told.c: records what happened ---- */
-
-/* A request was sent.  If the connection is not open, this opens it. */
-void xd_told_asked(struct xd_adaptive *p, unsigned fetch, unsigned depot,
-                   struct xd_range r);
-
-/* The request has received everything before `to`. */
-void xd_told_received(struct xd_adaptive *p, unsigned fetch, uint64_t to,
-                      xd_usec now);
-
-/* The request has ended.  A connection without a complete response is
- * closed. */
-void xd_told_ended(struct xd_adaptive *p, unsigned fetch, bool failed);
-
-/* Returns the minimum duration of a throughput sample, in seconds. */
-double xd_span_of(const struct xd_depot_record *d);
-
-/* The depot got a slot.  Resets the records of the connections there. */
-void xd_told_opened(struct xd_adaptive *p, unsigned depot);
-
-/* The depot lost its slot, and its connections are closed. */
-void xd_told_parked(struct xd_adaptive *p, unsigned depot, unsigned slot);
-
-/* ---- forecast.c: seconds from now, or bytes per second ---- */
-
-/* Returns the expected throughput of a connection.  If it has no sample,
- * returns the mean of its depot, or else p->prior.  If its first sample is
- * overdue, returns at most what has arrived. */
-double xd_rate_of(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* Returns the relative uncertainty of xd_rate_of(). */
-double xd_doubt_of(const struct xd_conn *c);
-
-/* Returns when the connection will receive its next byte.  For an idle
- * connection, it is the first byte of a request made now.  If the connection
- * has been silent for longer than usual, it is expected to stay silent for as
- * long again. */
-double xd_byte_in(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* The same, from what this connection alone has shown. */
-double xd_own_byte_in(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* Returns when the request on the connection will be complete; 0 if it is
- * idle. */
-double xd_end_in(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* Returns the time to the first byte on a new connection, which includes
- * connecting. */
-double xd_setup_of(const struct xd_adaptive *p, unsigned depot);
-
-/* Returns the time to the first byte on an open connection. */
-double xd_wait_of(const struct xd_adaptive *p, unsigned depot);
-
-/* Returns the expected mean throughput of a new connection of the depot until
- * the end of the download, including its set-up; 0 if it is unknown.  This is
- * the mean of its last connections plus one deviation, because a slow one can
- * be replaced again. */
-double xd_fresh_rate(const struct xd_adaptive *p, unsigned depot);
-
-/* Returns the length with the highest throughput for the next request, at most
- * `most` bytes.  The wait for the first byte counts.  Returns `most` unless a
- * shorter request is faster by XD_RENEW.  *out_rate: throughput at that length;
- * 0: unknown. */
-double xd_best_length(const struct xd_adaptive *p, const struct xd_conn *c,
-                      double most, double *out_rate);
-
-/* Returns when `bytes` more have arrived if every usable connection works until
- * then.  *total: sum of their throughputs. */
-double xd_horizon(const struct xd_adaptive *p, double bytes, double *total);
-
-/* Returns the throughput over the last spans.  `bytes` is the count now. */
-double xd_rate_meter_of(const struct xd_rate_meter *m, double bytes,
-                        xd_usec now);
-
-/* Begins the next span of the meter if the current one has lasted for
- * `span`. */
-void xd_rate_meter_turn(struct xd_rate_meter *m, double bytes, xd_usec span,
-                        xd_usec now);
-
-/* ---- room.c ---- */
-
-/* Returns how many more requests the depot may be asked for now. */
-unsigned xd_room_of(const struct xd_adaptive *p, unsigned depot);
-
-/* Returns how many requests the depot may get at a time, at least 1. */
-unsigned xd_most_at_a_time(const struct xd_adaptive *p, unsigned depot);
-
-/* Returns whether the connection is stalled: its next byte is expected much
- * later than a new connection would deliver its first. */
-bool xd_is_late(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* ---- slow_connections.c: change nothing ---- */
-
-/* Returns whether the throughput of the connection is still unknown: it has too
- * few samples, is in slow start, or waits for the first byte of a response. */
-bool xd_is_young(const struct xd_conn *c);
-
-/* Returns whether this is the only response that the depot has accepted: the
- * first one, or one beside which it refuses all others.  The depot may never
- * accept another, so this one is not given up for a promise. */
-bool xd_is_only_answer(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* Returns a plan to cancel a request that is no longer needed, if there is
- * one. */
-struct xd_sched_plan xd_drop_needless(const struct xd_adaptive *p);
-
-/* Returns a plan to replace a slow connection, if that pays. */
-struct xd_sched_plan xd_replace_slow(const struct xd_adaptive *p);
-
-/* ---- planner.c ---- */
-
-/* Returns the best action now.  Changes nothing. */
-struct xd_sched_plan xd_next_action(const struct xd_adaptive *p);
-
-/* ---- readers.c ---- */
-
-/* Returns whether a reader needs the bytes of the window by a deadline. */
-bool xd_is_read(const struct xd_adaptive *p, const struct xd_window *w);
-
-/* Returns how many players show bytes at a known rate. */
-unsigned xd_count_players(const struct xd_adaptive *p);
-
-/* Returns whether a single depot is open, for at most one player.  No other
- * depot can help and no other player waits, so requests are long. */
-bool xd_is_alone(const struct xd_adaptive *p);
-
-/* Returns the first block after a reader has started or jumped, as far as it is
- * in the window.  It may be a piece that must be complete before any of it can
- * be verified and read. */
-struct xd_range xd_first_block(const struct xd_adaptive *p,
-                               const struct xd_window *w);
-
-/* Returns the seconds until the reader needs the byte; 0 if it needs it
- * already. */
-double xd_shown_in(const struct xd_adaptive *p, const struct xd_window *w,
-                   uint64_t byte);
-
-/* Returns how many seconds a request may take if it begins at this byte.  While
- * the first block is missing, all requests are short, so that every connection
- * can soon help with it.  Requests for the block itself are so short that the
- * connections share it. */
-double xd_time_allowed(const struct xd_adaptive *p, const struct xd_window *w,
-                       uint64_t byte);
-
-/* Returns whether a request to the depot for this byte would delay the first
- * block of the download: the depot delivers a part of that block, its line is
- * full, and the byte is not in the block.  After a jump this is not asked,
- * because the player needs the next bytes as soon as it has the block. */
-bool xd_would_delay_start(const struct xd_adaptive *p, unsigned depot,
-                          const struct xd_window *w, uint64_t byte);
-
-/* Returns how many seconds a request for the window may take at most if several
- * depots are open.  After that, its connection is free to help if a depot falls
- * silent.  This is longer if the player has bytes for a long time. */
-double xd_longest_read(const struct xd_adaptive *p, const struct xd_window *w);
-
-/* Returns whether the depot may be asked for bytes of the window, which takes
- * time from the others.  While a player
- * might have to wait, only windows that are played may: the head and the tail
- * of a film are only a guess. */
-bool xd_may_ask_for(const struct xd_adaptive *p, const struct xd_window *w,
-                    unsigned depot);
-
-/* Returns the first byte at or after `from` that a slow connection can deliver
- * in time, if its next request takes `takes` seconds.  Returns the end of the
- * window if there is none, and `from` if no other connection is much faster. */
-uint64_t xd_skip_to(const struct xd_adaptive *p, const struct xd_conn *c,
-                    const struct xd_window *w, uint64_t from, double takes);
-
-/* ---- slow_line.c ---- */
-
-/* Updates p->line. */
-void xd_watch_line(struct xd_adaptive *p);
-
-/* Returns whether the depot gets no requests because another one fills the slow
- * line of the client. */
-bool xd_is_surplus(const struct xd_adaptive *p, unsigned depot);
-
-/* ---- adaptive.c ---- */
-
-/* Returns whether the range is all of an object that is at most one block long.
- * The size of such an object may be unknown; then this is the place that is
- * reserved for it. */
-bool xd_is_place(const struct xd_book *b, struct xd_range r);
-
-/* Returns how many bytes a request for the range is expected to deliver.  This
- * is less than its length if it is the place of an object of unknown size: it
- * is expected to be as long as those before it. */
-double xd_expected(const struct xd_adaptive *p, struct xd_range r);
-
-/* Returns how many bytes of xd_conn_rest() are expected. */
-double xd_conn_left(const struct xd_adaptive *p, const struct xd_conn *c);
-
-/* Returns how many requests the depot may be asked for at a time.  This is its
- * number of connections, or more if short objects can share one. */
-unsigned xd_most_requests(const struct xd_adaptive *p, unsigned depot);
-
-/* ---- control.c ---- */
-
-/* Returns how many connections a depot may have at the start. */
-unsigned xd_first_width(const struct xd_adaptive *p);
-
-/* Returns whether packets wait in a queue on at least half of the connections.
- * Then the line is full, and more connections would not help. */
-bool xd_has_queue(const struct xd_adaptive *p, unsigned depot);
-
-/* Begins and ends trials of more connections, and judges connections that
- * replaced slow ones. */
-void xd_control(struct xd_adaptive *p);
-
-/* Returns the seconds until a new connection has probably left slow start. */
-double xd_settles_in(const struct xd_adaptive *p, unsigned depot);
-
-static inline double xd_greater(double a, double b)
+/* Whether its requests share one connection. */
+static inline bool xd_shares(const struct xd_adaptive *p, unsigned depot)
 {
-    return a > b ? a : b;
+    return p->book->depots[depot].shares &&
+           !xd_connections_spread(&p->connections, depot);
 }
 
-static inline double xd_size_of(double a)
+/* Whether the request shares its connection with others: one that has its own goes
+ * on beside those that do. */
+static inline bool xd_flow_shares(const struct xd_adaptive *p,
+                                  const struct xd_flow *f)
 {
-    return a < 0 ? -a : a;
+    return xd_shares(p, f->depot) && !f->owns_connection;
 }
 
-static inline double xd_lesser(double a, double b)
+/* A lane that was cut has lost its connection, unless that is shared. */
+static inline bool xd_has_to_connect(const struct xd_adaptive *p,
+                                     unsigned fetch, unsigned depot)
 {
-    return a < b ? a : b;
+    return p->flows[fetch].is_broken && !xd_shares(p, depot);
 }
 
-/* Returns the connections of a depot that has a slot: an array of
- * lanes_per_depot records. */
-static inline struct xd_conn *xd_conns_of(const struct xd_adaptive *p,
-                                          unsigned depot)
+/* Whether the client's line is so slow that what others are asked for besides
+ * only stands in its queue. */
+static inline bool xd_line_is_slow(const struct xd_adaptive *p)
 {
-    return &p->conns[p->book->depots[depot].slot * p->book->o.lanes_per_depot];
+    return p->surplus.stage != XD_SURPLUS_NEEDED &&
+           xd_bottleneck_is_slow(&p->book->bottleneck, p->now);
 }
 
-/* Returns whether the depot was asked and has not answered yet. */
-static inline bool xd_is_unheard(const struct xd_adaptive *p, unsigned depot)
+/* Leaves no single byte behind the new end. */
+static inline void xd_shorten(struct xd_range *r, double size)
 {
-    const struct xd_depot_record *d = &p->depots[depot];
-
-    return d->n_answers == 0 && d->asked_at <= p->now;
+    if ((double)xd_range_length(*r) > size + 1)
+        r->end = r->begin + (uint64_t)size;
 }
 
-/* Returns whether the packets of the connection wait in a long queue. */
-static inline bool xd_is_queued(const struct xd_adaptive *p,
-                                const struct xd_conn *c)
+static inline double xd_flow_left(const struct xd_flow *f)
 {
-    return c->rtt_now > 2 * p->depots[c->depot].rtt + XD_LONG_QUEUE_S;
+    return f->got < f->range.end ? (double)(f->range.end - f->got) : 0;
 }
 
-/* Returns whether the connection is limited by a queue that it shares, rather
- * than by its depot.  Long round trips or packets out of order show it.  This
- * is believed for XD_CALM_S and XD_CALM_RTT round trips after the last sign. */
-static inline bool xd_is_contended(const struct xd_adaptive *p,
-                                   const struct xd_conn *c)
-{
-    const double calm = XD_CALM_S + XD_CALM_RTT * p->depots[c->depot].rtt;
+/* What of that is likely to come: an object of unknown size is as long as those before
+ * it, and not as its place. */
+double xd_flow_owes(const struct xd_adaptive *p, const struct xd_flow *f);
 
-    return (xd_is_queued(p, c) && xd_seconds(p->now - c->heard_at) < calm) ||
-           (c->disordered_at > 0 &&
-            xd_seconds(p->now - c->disordered_at) < calm);
+/* Of these, what is assigned to it; the rest others may have been asked for. */
+static inline struct xd_range xd_flow_assigned(const struct xd_adaptive *p,
+                                               const struct xd_flow *f)
+{
+    return (struct xd_range){f->got, p->book->assigned[f - p->flows].end};
 }
 
-/* Returns the bytes that the request still has to deliver.  Bytes that were
- * offered to others do not count. */
-static inline struct xd_range xd_conn_rest(const struct xd_adaptive *p,
-                                           const struct xd_conn *c)
+static inline double xd_flow_kept(const struct xd_adaptive *p,
+                                  const struct xd_flow *f)
 {
-    return (struct xd_range){c->got, p->book->assigned[c - p->conns].end};
+    struct xd_range r = xd_flow_assigned(p, f);
+
+    return r.begin < r.end ? (double)(r.end - r.begin) : 0;
 }
 
-/* Returns the bytes on the way from the server, which are lost if the
- * connection is closed: throughput times round-trip time. */
-static inline double xd_in_flight(const struct xd_adaptive *p,
-                                  const struct xd_conn *c)
+static inline bool xd_flow_is_offered(const struct xd_adaptive *p,
+                                      const struct xd_flow *f)
 {
-    return c->has_begun
-               ? c->rate * xd_greater(p->depots[c->depot].rtt, c->rtt_now)
-               : 0;
+    return p->book->assigned[f - p->flows].end < f->range.end;
 }
 
-static inline struct xd_sched_plan xd_make_plan(const struct xd_adaptive *p,
-                                                enum xd_sched_plan_kind kind,
-                                                const struct xd_conn *c,
-                                                struct xd_range r)
-{
-    return (struct xd_sched_plan){kind, (unsigned)(c - p->conns), r};
-}
+/* told.c: the policy's, and: */
 
-static const struct xd_sched_plan xd_no_plan = {.kind = XD_PLAN_WAIT};
+void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now);
+void xd_adaptive_canceled(void *policy, unsigned fetch);
+int xd_adaptive_ended(void *policy, unsigned fetch, bool failed);
+int xd_adaptive_missing(void *policy, struct xd_range r);
+void xd_adaptive_lost(void *policy, unsigned depot);
+
+/* lanes.c */
+
+/* Decide how many connections each depot may use. */
+void xd_decide_connections(struct xd_adaptive *p);
+
+/* Whether a lane of the depot may be asked for something, as far as the number
+ * of its connections goes. */
+bool xd_lane_is_allowed(const struct xd_adaptive *p, unsigned fetch,
+                        unsigned depot);
+
+/* Whether the next request of the depot is made to see how it answers. */
+bool xd_lane_is_probe(const struct xd_adaptive *p, unsigned depot);
+
+/* Whether its connections are what bounds a depot: then each brings the same,
+ * however many there are, and has to be kept busy for itself. */
+bool xd_connections_bound(const struct xd_adaptive *p, unsigned depot);
+
+/* Likewise, and one more than it has can be opened. */
+bool xd_has_free_connection(const struct xd_adaptive *p, unsigned depot);
+
+/* How many connections of the depot have requests under way; where all share one,
+ * how many requests there are. */
+unsigned xd_lanes_in_use(const struct xd_adaptive *p, unsigned depot);
+
+/* What one connection of the depot brings, by the depot's forecast; where they
+ * do not bound it, all that the depot brings. */
+double xd_rate_of_lane(const struct xd_adaptive *p, unsigned depot);
+
+/* stock.c */
+
+/*
+ * Look at all requests, and say when everything will be here if everybody
+ * brings as much as he can.  What is overdue counts as if nobody had it.
+ * Once for each decision: it takes as long as there are requests and depots.
+ */
+void xd_take_stock(struct xd_adaptive *p, xd_usec now);
+
+/* Whether short objects are to be begun, but not yet: soon there is something to
+ * ask for that nobody was asked for. */
+bool xd_waits_for_objects(const struct xd_adaptive *p);
+
+/* When a request said something last, or was made; on a connection that is
+ * shared, any other of its depot. */
+xd_usec xd_flow_heard_at(const struct xd_adaptive *p, const struct xd_flow *f);
+
+/* Whether no byte of any depot has come for so long that none can stand in the
+ * queue of the client's line. */
+bool xd_line_is_silent(const struct xd_adaptive *p);
+
+/* For how long a depot that is well may say nothing: where others bring bytes
+ * over a slow line it may wait behind them. */
+xd_usec xd_patience(const struct xd_adaptive *p, unsigned depot);
+
+/* When a request that goes on saying nothing has owed us too long. */
+xd_usec xd_flow_overdue_at(const struct xd_adaptive *p,
+                           const struct xd_flow *f);
+
+/* The least that is worth a request: below its latency, a depot would idle more
+ * than it brings. */
+double xd_least_worth(const struct xd_adaptive *p, double rate, double latency);
+
+/* How long a depot of known rate needs for what it owes and so many bytes. */
+double xd_time_to_bring(const struct xd_adaptive *p, unsigned depot,
+                        double bytes);
+
+/* Whether another depot that is known and well, and has not let others be asked
+ * for what it owes, would bring these bytes within so many seconds. */
+bool xd_others_bring(struct xd_adaptive *p, unsigned depot, struct xd_range r,
+                     double within);
+
+/* Others may be asked for what has not arrived of these bytes, from `r.begin` on
+ * all that is assigned to the request.  0 or NOMEM. */
+int xd_offer(struct xd_adaptive *p, const struct xd_flow *f, struct xd_range r);
+
+/* Search from the start for what nobody was asked for. */
+void xd_search_anew(struct xd_adaptive *p);
+
+/* adaptive.c */
+
+/* The first bytes of the window, from `from` on, that the depot holds and
+ * nobody was asked for. */
+bool xd_find_unasked(struct xd_adaptive *p, unsigned depot, uint64_t from,
+                     struct xd_range *out);
+
+/* size.c */
+
+/* What the first request to a depot that is not known asks for. */
+double xd_first_size(const struct xd_adaptive *p);
+
+/* Whether so much is wanted that the first requests to each depot are made over
+ * more than one connection. */
+bool xd_opens_both(const struct xd_adaptive *p);
+
+/* The most that one request asks a depot for. */
+double xd_most_of(const struct xd_adaptive *p, unsigned depot);
+
+/* For book->window: the most that a request asks a depot for, and that it owes
+ * when the next is made, where what was asked for cannot be taken back; or
+ * HUGE_VAL. */
+double xd_supply(const struct xd_adaptive *p, unsigned depot);
+
+/* How much to ask a depot for of these bytes; 0: it owes as much as it can
+ * bring. */
+double xd_request_size(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                       struct xd_range r);
+
+/* need.c */
+
+/* Whether a reader needs it, sooner or later. */
+bool xd_window_is_urgent(const struct xd_book *b, const struct xd_window *w);
+
+/* Whether there is a player that tells where its picture is. */
+bool xd_is_played(const struct xd_window *w);
+
+/* How many seconds late the last byte of the file is going to be shown if all
+ * depots bring as much as they can, or go on as they did so far if that is
+ * more; 0 where nothing is played. */
+double xd_lateness(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* As far as the bytes of the window are good. */
+uint64_t xd_good_to(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* Whether the picture has yet to begin, here or where its viewer jumped to: there
+ * may be pieces, of which none is good before all of it is here. */
+bool xd_has_yet_to_begin(const struct xd_adaptive *p,
+                         const struct xd_window *w);
+
+/* Seconds until a byte of the window is needed; below 0 it is late.  If the
+ * picture has to stand still anyway it may do so now, unless it has yet to
+ * begin. */
+double xd_needed_in(const struct xd_adaptive *p, const struct xd_window *w,
+                    uint64_t byte);
+
+/* Whether its player has enough ahead of it. */
+bool xd_has_time(const struct xd_adaptive *p, const struct xd_window *w);
+
+/* Whether there is a player that has enough ahead of it: then the end of a window
+ * is not the end of the file, and nobody waits for it. */
+bool xd_player_has_time(const struct xd_adaptive *p);
+
+/* Whether there is one that has nothing to spare, and bytes are on their way, or
+ * the depot can be asked for some: nothing else is begun then that it does not
+ * need. */
+bool xd_player_waits(const struct xd_adaptive *p, unsigned depot);
+
+/* Of book->window: whether it matters that bytes before this one come before it;
+ * if not, the picture has to stand still whatever is done, and only the end
+ * counts. */
+bool xd_order_matters(const struct xd_adaptive *p, uint64_t byte);
+
+/* first.c: of book->window */
+
+/* The first block, while some of it has not arrived, if it is worth a hurry; else
+ * nothing. */
+struct xd_range xd_first_block(const struct xd_adaptive *p);
+
+/* Cut a request so that the first block comes as soon as it can; false: it is
+ * not to be made now. */
+bool xd_leave_to_first(const struct xd_adaptive *p, unsigned depot,
+                       struct xd_range *out);
+
+/* How long until all before `to` is here, of a depot that has never said a word:
+ * it is taken to wait as long again as it has, in which its connection and its
+ * request each took a round trip. */
+double xd_time_for_silent(const struct xd_adaptive *p, const struct xd_flow *f,
+                          uint64_t to);
+
+/* urgent.c: of book->window */
+
+/* Whether no other depot can be asked. */
+bool xd_is_alone(const struct xd_adaptive *p, unsigned depot);
+
+/* Ask a depot that is alone for what the window lacks, in order and by one
+ * connection; false: it was. */
+bool xd_choose_alone(struct xd_adaptive *p, unsigned depot,
+                     struct xd_range *out);
+
+/* Whether the depot has been asked for the first byte that the window lacks. */
+bool xd_brings_head(const struct xd_adaptive *p, unsigned depot);
+
+/* Make a request of at most so many of these bytes, or of later ones; false:
+ * none are for this depot. */
+bool xd_fit_urgent(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                   double most, struct xd_range *out);
+
+/* A second request of a depot that has never answered: the first bytes, which
+ * another was asked for. */
+bool xd_race(const struct xd_adaptive *p, unsigned fetch, unsigned depot,
+             struct xd_range *out);
+
+/* What a depot that has enough to do should bring all the same, beside that, for
+ * another is late with it and the picture stands still. */
+bool xd_rescue(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+               struct xd_range *out);
+
+/* Offer what others will be late with to `depot`.  0 or NOMEM. */
+int xd_offer_urgent(struct xd_adaptive *p, unsigned depot);
+
+/* How long a depot of known rate needs, with a new connection if its lane has
+ * none. */
+double xd_time_for_new(const struct xd_adaptive *p, unsigned fetch,
+                       unsigned depot, double bytes);
+
+/* hint.c */
+
+/* Make a request that begins where the depot would be asked next; false: it does
+ * not say, or the end is near. */
+bool xd_choose_hinted(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                      struct xd_range *out);
+
+/* The policy's hinted(). */
+void xd_adaptive_hinted(void *policy, unsigned depot, struct xd_range r);
+
+/* small.c */
+
+/* Whether what is wanted is so little that all of it may come twice. */
+bool xd_is_small(const struct xd_book *b);
+
+/* Whether a depot may be asked for a part of a small file: it owes nothing, and
+ * no other is to be asked before. */
+bool xd_may_ask_small(struct xd_adaptive *p, unsigned depot);
+
+/* Make a request for a part of a small file, or for more than is missing of it;
+ * false: none is worth it. */
+bool xd_choose_small(struct xd_adaptive *p, unsigned fetch, unsigned depot,
+                     struct xd_range *out);
+
+/* risen.c */
+
+/* Cut a request of the depot that has become faster just now, if it is worth a
+ * new connection: as the policy's shorten(). */
+bool xd_begin_anew(struct xd_adaptive *p, unsigned *fetch, uint64_t *end);
+
+/* Likewise one of those that still share a connection, where each is to have
+ * its own. */
+bool xd_separate(struct xd_adaptive *p, unsigned *fetch, uint64_t *end);
+
+/* ends.c */
+
+/* How long until a request has brought all before `to`.  What has not begun when it should
+ * is taken to wait as long again. */
+double xd_time_for_flow(const struct xd_adaptive *p, const struct xd_flow *f,
+                        uint64_t to);
+
+/* The policy's shorten(). */
+bool xd_adaptive_shorten(void *policy, unsigned *fetch, uint64_t *end);
+
+/* Likewise. */
+bool xd_adaptive_spares(void *policy, unsigned fetch);
+
+/* Offer all that others are late with, when there is nothing else for `depot`
+ * to do.  0 or NOMEM. */
+int xd_offer_late(struct xd_adaptive *p, unsigned depot);
 
 #endif

@@ -1,256 +1,174 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns events into records, and decides nothing. */
+/* What the adaptive policy is told. */
 #include "sched/adaptive/adaptive.h"
 
-/* Returns the bin of a profile for an offset from the start of a response, in
- * bytes. */
-static unsigned bin_of(double offset)
-{
-    unsigned bin = 0;
+/* A first request connects, which takes as long as its answer; and where
+ * connections are shared agrees on keys as well. */
+#define FIRST_PARTS_OF_WAIT 2
+#define SHARED_PARTS_OF_WAIT 3
 
-    for (double end = XD_FIRST_BIN; offset >= end && bin < XD_BINS - 1;
-         end *= XD_HALF_OCTAVE)
-        bin++;
-    return bin;
-}
-
-static void smooth(double *mean, double value)
+static void count_round(struct xd_flow *f, xd_usec latency, xd_usec now)
 {
-    *mean = *mean > 0 ? *mean + XD_GAIN * (value - *mean) : value;
-}
+    struct xd_round *r = &f->round;
 
-/* Adds a wait for a first byte, in seconds, to the mean and deviation of the
- * depot. */
-static void answered(struct xd_depot_record *d, double wait)
-{
-    if (d->n_answers++ == 0) {
-        d->wait = wait;
-        d->wait_deviation = wait / 2;
+    if (f->has_begun && now - r->began < latency)
         return;
+    if (f->has_begun) {
+        r->before = r->bytes;
+        r->bytes = (double)(f->got - r->from) * (double)latency /
+                   (double)(now - r->began);
     }
-    d->wait_deviation +=
-        XD_GAIN * (xd_size_of(wait - d->wait) - d->wait_deviation);
-    d->wait += XD_GAIN * (wait - d->wait);
+    r->began = now;
+    r->from = f->got;
 }
 
-/* Records the wait for the first byte.  The first wait on a connection includes
- * the round trip of the TCP handshake, which is subtracted. */
-static void note_answer(struct xd_adaptive *p, const struct xd_conn *c)
+/* Whether the wait for its first byte was that for a connection as well.  The
+ * requests that were made before the depot was seen to share one waited for the
+ * same. */
+static bool has_connected(const struct xd_adaptive *p, const struct xd_flow *f)
 {
-    struct xd_depot_record *d = &p->depots[c->depot];
-    double wait = xd_seconds(p->now - c->asked_at);
-
-    if (c->n_requests == 1) {
-        if (d->rtt <= 0)
-            d->rtt = wait / 2;
-        wait -= d->rtt;
-    }
-    answered(d, xd_greater(wait, 1e-4));
+    return f->is_new && !xd_flow_shares(p, f);
 }
 
-/* Updates the mean and deviation of the throughput by the sample x, in bytes
- * per second.  In slow start, a much higher sample replaces the mean.  Later, a
- * single outlier is ignored.  Two outliers in the same direction are a change,
- * and their average becomes the mean. */
-static void note_sample(struct xd_conn *c, double x)
+/* Into how many parts that wait is cut. */
+static unsigned parts_of_wait(const struct xd_adaptive *p,
+                              const struct xd_flow *f)
 {
-    double error = x - c->rate;
-    bool is_jump =
-        xd_size_of(error) > xd_greater(XD_CHANGE_DEVIATIONS * c->deviation,
-                                       XD_CHANGE_PART * c->rate);
+    if (!p->book->depots[f->depot].shares)
+        return FIRST_PARTS_OF_WAIT;
+    return f->is_new ? SHARED_PARTS_OF_WAIT : 1;
+}
 
-    c->n_samples++;
-    if (c->n_samples == 1 || (c->is_rising && x > XD_RISING * c->rate)) {
-        c->is_rising = true;
-        c->n_flat = 0;
-        c->rate = x;
-        c->deviation = XD_UNSURE * x;
+/* For another connection of a depot whose requests can share one; that is no
+ * latency of those that do.  For a reader it is: what it needs first may have to
+ * come over such a one. */
+static bool waited_for_connection(const struct xd_adaptive *p,
+                                  const struct xd_flow *f)
+{
+    return p->book->o.window_bytes == 0 && p->book->depots[f->depot].shares &&
+           f->owns_connection && f->is_new;
+}
+
+/* When the connection that all requests of the depot share was begun, if they do:
+ * a later one may be answered first. */
+static xd_usec connected_at(const struct xd_adaptive *p,
+                            const struct xd_flow *f)
+{
+    xd_usec at = f->asked_at;
+
+    for (unsigned i = 0; xd_flow_shares(p, f) && i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running && p->flows[i].depot == f->depot)
+            at = xd_earlier(at, p->flows[i].asked_at);
+    return at;
+}
+
+static void note_answer(struct xd_adaptive *p, const struct xd_flow *f,
+                        xd_usec now)
+{
+    xd_usec wait = now - f->asked_at;
+    struct xd_forecast *forecast = &p->forecasts[f->depot];
+    bool can_share = p->book->depots[f->depot].shares;
+    bool is_first = f->is_new && p->depots[f->depot].heard_at == 0;
+
+    if (f->is_queued)
+        xd_forecast_queued(forecast, wait);
+    else if (!waited_for_connection(p, f) || forecast->latency == 0)
+        xd_forecast_answered(forecast, wait, parts_of_wait(p, f));
+    if (is_first)
+        wait = now - connected_at(p, f);
+    else if (!has_connected(p, f))
+        wait += forecast->latency;
+    if (!can_share || !f->owns_connection)
+        xd_connections_answered(&p->connections, f->depot, wait);
+    if (can_share && (f->owns_connection || is_first))
+        xd_connections_connected(&p->connections, f->depot, wait);
+}
+
+void xd_adaptive_heard(void *policy, unsigned fetch, uint64_t to, xd_usec now)
+{
+    struct xd_adaptive *p = policy;
+    struct xd_flow *f = &p->flows[fetch];
+    struct xd_forecast *forecast = &p->forecasts[f->depot];
+
+    if (to <= f->got)
         return;
-    }
-    c->is_rising &= ++c->n_flat < XD_FLAT;
-    if (is_jump && c->jump * error > 0) {
-        c->rate += (error + c->jump) / 2;
-        c->deviation = xd_size_of(error - c->jump);
-        c->jump = 0;
-        c->changed_at = c->sample_at;
-    } else if (is_jump) {
-        c->jump = error;
-    } else {
-        c->jump = 0;
-        c->deviation += XD_GAIN * (xd_size_of(error) - c->deviation);
-        c->rate += XD_GAIN * error;
-    }
+    if (!f->has_begun)
+        note_answer(p, f, now);
+    count_round(f, forecast->latency, now);
+    f->has_begun = true;
+    f->heard_at = p->depots[f->depot].heard_at = now;
+    xd_growth_heard(&p->growth, now, to - f->got);
+    xd_connections_heard(&p->connections, f->depot, fetch, forecast->latency,
+                         now, to - f->got);
+    xd_surplus_heard(&p->surplus, to - f->got);
+    p->heard_at = now;
+    p->brought += (double)(to - f->got);
+    xd_forecast_heard(forecast, now, to - f->got);
+    if (forecast->has_risen)
+        p->risen = f->depot;
+    xd_forecast_heard(&f->forecast, now, to - f->got);
+    f->got = to;
 }
 
-/* Ends the current sample if it has lasted for at least `least` seconds.  Also
- * adds it to the profile of the depot, in the bin of its middle byte, unless a
- * shared queue limits the connection. */
-static void sample(struct xd_adaptive *p, struct xd_conn *c, xd_usec now,
-                   double least)
+static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
 {
-    struct xd_depot_record *d = &p->depots[c->depot];
-    struct xd_profile *profile = c->n_requests > 1 ? &d->later : &d->first;
-    double took = xd_seconds(now - c->sample_at), middle;
-
-    if (took <= 0 || took < least)
-        return;
-    middle = (double)(c->got - c->range.begin) - c->sample_bytes / 2;
-    if (c->sample_bytes > 0 && !xd_is_contended(p, c))
-        smooth(&profile->s_per_byte[bin_of(middle)], took / c->sample_bytes);
-    note_sample(c, c->sample_bytes / took);
-    c->is_sampled = true;
-    c->sample_at = now;
-    c->sample_bytes = 0;
+    for (unsigned i = 0; i < p->book->n_fetches; i++)
+        if (p->flows[i].is_running && p->flows[i].has_begun &&
+            p->flows[i].depot == depot)
+            return true;
+    return false;
 }
 
-double xd_span_of(const struct xd_depot_record *d)
+int xd_adaptive_missing(void *policy, struct xd_range r)
 {
-    return xd_greater(XD_SAMPLE_S, d->rtt);
+    (void)r;
+    xd_search_anew(policy);
+    return 0;
 }
 
-void xd_told_asked(struct xd_adaptive *p, unsigned fetch, unsigned depot,
-                   struct xd_range r)
+void xd_adaptive_canceled(void *policy, unsigned fetch)
 {
-    const struct xd_guess *guess = &p->book->depots[depot].guess;
-    struct xd_conn *c = &p->conns[fetch];
-    struct xd_depot_record *d = &p->depots[depot];
+    struct xd_adaptive *p = policy;
 
-    if (!c->is_open) {
-        *c = (struct xd_conn){.depot = depot,
-                              .is_open = true,
-                              .is_renewed = d->n_renewing > 0,
-                              .is_rising = true,
-                              .opened_at = p->now};
-        d->n_renewing -= d->n_renewing > 0;
-    }
-    if (d->asked_at == XD_NEVER)
-        d->asked_at = p->now;
-    if (p->began_at > p->now)
-        p->began_at = p->now;
-    c->n_requests++;
-    c->is_running = true;
-    c->has_begun = c->is_leaving = c->is_sampled = false;
-    c->range = r;
-    c->asked_end = r.end;
-    c->got = r.begin;
-    c->asked_at = c->heard_at = p->now;
-    if (r.begin == 0 && guess->begun_to > 0)
-        c->opened_at = c->asked_at = c->heard_at = p->now - guess->begun_for;
-    d->n_running++;
-    p->n_running++;
-    if (r.begin <= d->hint.begin && d->hint.begin < r.end)
-        d->hint.begin = r.end;
+    p->flows[fetch].is_canceled = true;
 }
 
-void xd_told_received(struct xd_adaptive *p, unsigned fetch, uint64_t to,
-                      xd_usec now)
+/* It was too short for a sample: most of its time was its latency; or there was
+ * none yet. */
+static bool tells_least_rate(const struct xd_adaptive *p,
+                             const struct xd_flow *f)
 {
-    struct xd_conn *c = &p->conns[fetch];
-    struct xd_depot_record *d = &p->depots[c->depot];
-    double n = (double)(to - c->got);
+    const struct xd_forecast *its = &p->forecasts[f->depot];
 
-    if (to <= c->got)
-        return;
-    p->now = now;
-    c->got = to;
-    c->bytes += n;
-    d->bytes += n;
-    p->bytes += n;
-    c->heard_at = now;
-    if (!c->has_begun) {
-        note_answer(p, c);
-        c->has_begun = p->is_stale = true;
-        c->sample_at = now;
-        c->sample_bytes = 0;
-    } else {
-        c->sample_bytes += n;
-        sample(p, c, now, xd_span_of(d));
-    }
-    /* A short burst at the start says nothing about the rest of a download. */
-    if (now > c->opened_at)
-        c->best = xd_greater(c->bytes > XD_LEAST_BURST ? c->best : 0,
-                             c->bytes / xd_seconds(now - c->opened_at));
+    return its->rate <= 0 || its->watched == 0 ||
+           f->heard_at == f->forecast.since ||
+           f->heard_at - f->asked_at < 2 * its->latency;
 }
 
-/* Closes the connection, and remembers its throughput for xd_fresh_rate(). */
-static void closed(struct xd_adaptive *p, struct xd_conn *c)
+int xd_adaptive_ended(void *policy, unsigned fetch, bool failed)
 {
-    struct xd_depot_record *d = &p->depots[c->depot];
+    struct xd_adaptive *p = policy;
+    struct xd_flow *f = &p->flows[fetch];
 
-    d->past[d->next_past].opened_at = c->opened_at;
-    d->past[d->next_past].best = c->best;
-    d->next_past = (d->next_past + 1) % XD_PAST;
-    d->n_past += d->n_past < XD_PAST;
-    c->is_open = false;
+    f->is_broken = f->got < f->asked_end || xd_flow_shares(p, f);
+    f->is_running = false;
+    xd_connections_ended(&p->connections, fetch);
+    if (!is_flowing(p, f->depot))
+        xd_forecast_paused(&p->forecasts[f->depot],
+                           p->depots[f->depot].heard_at);
+    if (f->has_begun && tells_least_rate(p, f))
+        xd_forecast_gulped(&p->forecasts[f->depot], f->heard_at - f->asked_at,
+                           f->got - f->range.begin);
+    if (failed)
+        xd_forecast_forget(&p->forecasts[f->depot]);
+    if (!xd_ledger_has(p->book->ledger, XD_BYTES_RECEIVED, f->range))
+        xd_search_anew(p);
+    return 0;
 }
 
-/* Estimates the throughput, in bytes per second, from a response too short for
- * a sample.  In the next round trip, an initial congestion window and as many
- * bytes as this response had are possible (slow start, RFC 5681). */
-static double short_rate(const struct xd_conn *c,
-                         const struct xd_depot_record *d)
+void xd_adaptive_lost(void *policy, unsigned depot)
 {
-    double n = (double)(c->got - c->range.begin);
+    struct xd_adaptive *p = policy;
 
-    return xd_greater(n / xd_seconds(c->heard_at - c->asked_at),
-                      (XD_FIRST_WINDOW + n) / xd_greater(d->rtt, 1e-4));
-}
-
-void xd_told_ended(struct xd_adaptive *p, unsigned fetch, bool failed)
-{
-    struct xd_conn *c = &p->conns[fetch];
-    struct xd_depot_record *d = &p->depots[c->depot];
-    double least;
-
-    p->is_stale = true;
-    d->n_running--;
-    p->n_running--;
-    c->is_running = false;
-    if (c->has_begun && c->sample_bytes > 0)
-        sample(p, c, c->heard_at, xd_span_of(d) / 2);
-    /* A response that is shorter than a sample still shows that the connection
-     * is not slower than this.  Otherwise a low estimate would never be
-     * corrected, because it leads to short requests. */
-    least = (double)(c->got - c->range.begin) / xd_span_of(d);
-    /* Without a sample, the response even took less than half of span_of(), so
-     * the depot is at least twice as fast.  Requests for readers are as short
-     * as the estimate says, so it has to grow. */
-    if (p->book->o.window_bytes > 0)
-        least *= 2;
-    if (c->has_begun && !c->is_sampled && c->n_samples > 0 && least > c->rate)
-        c->rate += XD_GAIN * (least - c->rate);
-    /* A rough estimate is better than no sample. */
-    if (c->n_samples == 0 && c->has_begun && c->heard_at > c->asked_at)
-        note_sample(c, short_rate(c, d));
-    /* Canceled after an unusually long wait.  The real wait would have been
-     * longer, so count at least this one. */
-    if (!failed && !c->has_begun && p->now > c->asked_at &&
-        xd_seconds(p->now - c->asked_at) > d->wait + d->rtt)
-        answered(d, xd_seconds(p->now - c->asked_at) - d->rtt);
-    if (failed || c->got < c->asked_end)
-        closed(p, c);
-}
-
-void xd_told_opened(struct xd_adaptive *p, unsigned depot)
-{
-    struct xd_conn *c = xd_conns_of(p, depot);
-
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
-        c[i] = (struct xd_conn){.depot = depot};
-    p->is_stale = true;
-}
-
-void xd_told_parked(struct xd_adaptive *p, unsigned depot, unsigned slot)
-{
-    struct xd_conn *c = &p->conns[slot * p->book->o.lanes_per_depot];
-    struct xd_depot_record *d = &p->depots[depot];
-
-    if (d->trial.is_on)
-        d->width = d->trial.before;
-    d->trial.is_on = false;
-    d->n_renewing = 0;
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++, c++)
-        if (c->is_open && c->depot == depot)
-            closed(p, c);
-    p->is_stale = true;
+    p->depots[depot].taken_to = p->book->wanted.begin;
 }

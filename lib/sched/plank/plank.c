@@ -247,14 +247,9 @@ static uint64_t open_to(const struct plank *p, uint64_t byte, uint64_t end)
     return end;
 }
 
-/* A request ends before this many bytes that have been received, although more
- * of its block is missing behind them.  Receiving fewer again costs less than
- * another request. */
-#define LONG_RECEIVED 65536
-
 /* Returns what a new attempt asks for.  If no other attempt fetches the first
  * missing byte, this is what is missing: after an interruption the received
- * parts are kept.  Otherwise it is the paper's copy of the block, without
+ * part is kept.  Otherwise it is the paper's copy of the block, without
  * verified bytes and without parts that other attempts fetch. */
 static struct xd_range missing_in(const struct plank *p, unsigned depot,
                                   struct xd_range r)
@@ -271,9 +266,6 @@ static struct xd_range missing_in(const struct plank *p, unsigned depot,
     r.end = open_to(p, byte, xd_rangeset_next(held, r).end);
     while (gap = xd_ledger_next_gap(p->book->ledger, kept, r),
            !xd_range_is_empty(gap)) {
-        if (kept == XD_BYTES_RECEIVED && ask.end > ask.begin &&
-            gap.begin - ask.end >= LONG_RECEIVED)
-            break;
         ask.end = gap.end;
         r.begin = gap.end;
     }

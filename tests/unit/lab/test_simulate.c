@@ -76,35 +76,6 @@ START_TEST(a_simulation_has_a_record_of_each_request)
 }
 END_TEST
 
-START_TEST(bytes_arrive_until_the_end_as_records_say)
-{
-    struct xd_fetch_record r = {.struct_size = sizeof r};
-    double received[2] = {0}, last = 0;
-    struct xd_simulated s;
-
-    what.size = 16 << 20;
-    s = simulated(NULL);
-    for (size_t i = 0; xd_simulation_record(simulation, i, &r) == 0; i++)
-        received[r.depot] += (double)r.received;
-    for (unsigned i = 0; i < 2; i++)
-        ck_assert(xd_simulation_received_by(simulation, i, s.seconds + 1) ==
-                  received[i]);
-    for (unsigned i = 0; i <= 100; i++) {
-        double now =
-            xd_simulation_received_by(simulation, 0, s.seconds * i / 100);
-
-        ck_assert(now >= last && now <= received[0]);
-        last = now;
-    }
-    /* Its rate does not change. */
-    last =
-        xd_simulation_received_by(simulation, 0, s.seconds / 2) / received[0];
-    ck_assert(last > 0.4 && last < 0.6);
-    ck_assert(xd_simulation_received_by(simulation, 0, 0) == 0);
-    ck_assert(xd_simulation_received_by(simulation, 2, 1) == 0);
-}
-END_TEST
-
 START_TEST(options_decide_as_they_do_for_downloads)
 {
     struct xd_options *o;
@@ -113,7 +84,7 @@ START_TEST(options_decide_as_they_do_for_downloads)
     ck_assert_int_eq(xd_options_new(&o, NULL), 0);
     ck_assert_int_eq(xd_options_set(o, "block-size", "64k", NULL), 0);
     ck_assert_int_eq(xd_options_set(o, "algorithm", "basic", NULL), 0);
-    ck_assert_uint_gt(simulated(o).requests, requests);
+    ck_assert_uint_gt(simulated(o).requests, 4 * requests);
     xd_options_free(o);
 }
 END_TEST
@@ -240,7 +211,6 @@ int main(void)
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, a_simulation_tells_how_long_it_took_and_who_brought_what);
     tcase_add_test(t, a_simulation_has_a_record_of_each_request);
-    tcase_add_test(t, bytes_arrive_until_the_end_as_records_say);
     tcase_add_test(t, options_decide_as_they_do_for_downloads);
     tcase_add_test(t, https_and_order_take_their_time);
     tcase_add_test(t, a_player_that_is_slower_than_the_depots_does_not_stall);

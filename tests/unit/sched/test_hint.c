@@ -2,12 +2,13 @@
 /* What a depot would be asked for next, as it says, under the adaptive policy. */
 #include "play.h"
 
-#define BLOCK (UINT64_C(1) << 20)
+#define BLOCK UINT64_C(1000000)
 
 static struct play p;
 static struct xd_guess guesses[2];
 
-/* Of each depot it is known that it delivers a block per second. */
+/* Of each depot it is known that it delivers a block per second: each request is
+ * for one. */
 static void begin(unsigned n_depots, uint64_t size)
 {
     play_init(&p, &xd_policy_adaptive, n_depots, size);
@@ -35,7 +36,7 @@ static void hint(unsigned depot, uint64_t from, uint64_t to)
                                            .range = {from, to}});
 }
 
-/* The next request of the depot, which is at least as long, and its number. */
+/* The next request of the depot, and its number. */
 static unsigned expect_request(unsigned depot, uint64_t from, uint64_t to)
 {
     for (;;) {
@@ -45,7 +46,7 @@ static unsigned expect_request(unsigned depot, uint64_t from, uint64_t to)
         if (a.kind != XD_DO_FETCH || a.depot != depot)
             continue;
         ck_assert_uint_eq(a.range.begin, from);
-        ck_assert_uint_ge(a.range.end, to);
+        ck_assert_uint_eq(a.range.end, to);
         return a.fetch;
     }
 }
@@ -72,6 +73,16 @@ START_TEST(once_it_was_asked_for_all_is_in_order)
     play_start(&p);
     hint(0, 50 * BLOCK, 51 * BLOCK);
     expect_delivered(50 * BLOCK, 51 * BLOCK);
+    expect_delivered(0, BLOCK);
+}
+END_TEST
+
+START_TEST(the_rest_of_it_is_next)
+{
+    play_start(&p);
+    hint(0, 50 * BLOCK, 51 * BLOCK + 1);
+    expect_delivered(50 * BLOCK, 51 * BLOCK);
+    expect_delivered(51 * BLOCK, 52 * BLOCK);
     expect_delivered(0, BLOCK);
 }
 END_TEST
@@ -134,12 +145,26 @@ START_TEST(a_block_before_it_is_left)
 }
 END_TEST
 
+START_TEST(so_it_is_behind_what_is_here)
+{
+    play_start(&p);
+    play_range(&p, XD_EV_VERIFIED, 10 * BLOCK, 11 * BLOCK);
+    hint(0, 12 * BLOCK - 1, 13 * BLOCK);
+    expect_delivered(11 * BLOCK, 12 * BLOCK);
+    hint(0, 13 * BLOCK, 14 * BLOCK);
+    expect_delivered(13 * BLOCK, 14 * BLOCK);
+}
+END_TEST
+
 START_TEST(what_is_not_of_the_file_says_nothing)
 {
     play_start(&p);
     hint(0, 100 * BLOCK, 101 * BLOCK);
-    hint(0, 50 * BLOCK, 49 * BLOCK);
     expect_delivered(0, BLOCK);
+    hint(0, 50 * BLOCK, 49 * BLOCK);
+    expect_delivered(BLOCK, 2 * BLOCK);
+    hint(0, 99 * BLOCK, UINT64_MAX);
+    expect_delivered(99 * BLOCK, 100 * BLOCK);
 }
 END_TEST
 
@@ -167,11 +192,55 @@ START_TEST(other_depots_go_on_in_order)
 }
 END_TEST
 
+/* Half of what the depot will still deliver is what one request asks for, when its
+ * connection is made. */
+#define AT_LEAST (2 * BLOCK + 3 * BLOCK / 100)
+
+START_TEST(it_counts_as_long_as_requests_are_long)
+{
+    teardown();
+    begin(1, AT_LEAST + 2);
+    play_start(&p);
+    hint(0, BLOCK, 2 * BLOCK);
+    expect_request(0, BLOCK, AT_LEAST + 2);
+}
+END_TEST
+
+START_TEST(the_end_is_in_order)
+{
+    teardown();
+    begin(1, AT_LEAST - 100);
+    play_start(&p);
+    hint(0, BLOCK, 2 * BLOCK);
+    expect_request(0, 0, BLOCK - 50);
+}
+END_TEST
+
 START_TEST(a_request_begins_with_a_block)
 {
     play_start(&p);
     hint(0, 6 * BLOCK - 1, 7 * BLOCK);
     expect_delivered(5 * BLOCK, 6 * BLOCK);
+}
+END_TEST
+
+START_TEST(a_request_ends_with_a_block)
+{
+    guesses[0].rate = 2.5 * BLOCK;
+    play_start(&p);
+    hint(0, 50 * BLOCK, 51 * BLOCK);
+    expect_request(0, 50 * BLOCK, 53 * BLOCK);
+}
+END_TEST
+
+START_TEST(where_little_is_left_it_begins_sooner)
+{
+    guesses[0].rate = 3.0 * BLOCK;
+    play_start(&p);
+    hint(0, 99 * BLOCK, 100 * BLOCK);
+    expect_delivered(97 * BLOCK, 100 * BLOCK);
+    hint(0, 94 * BLOCK, 95 * BLOCK);
+    expect_request(0, 94 * BLOCK, 97 * BLOCK);
 }
 END_TEST
 
@@ -224,16 +293,22 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, a_request_begins_with_what_its_depot_says);
     tcase_add_test(t, once_it_was_asked_for_all_is_in_order);
+    tcase_add_test(t, the_rest_of_it_is_next);
     tcase_add_test(t, what_did_not_come_of_it_is_asked_for_in_order);
     tcase_add_test(t, the_last_one_counts);
     tcase_add_test(t, an_empty_one_ends_it);
     tcase_add_test(t, what_is_here_of_it_is_not_asked_for);
     tcase_add_test(t, less_than_a_block_before_it_comes_along);
     tcase_add_test(t, a_block_before_it_is_left);
+    tcase_add_test(t, so_it_is_behind_what_is_here);
     tcase_add_test(t, what_is_not_of_the_file_says_nothing);
     tcase_add_test(t, nor_does_what_its_depot_does_not_hold);
     tcase_add_test(t, other_depots_go_on_in_order);
+    tcase_add_test(t, it_counts_as_long_as_requests_are_long);
+    tcase_add_test(t, the_end_is_in_order);
     tcase_add_test(t, a_request_begins_with_a_block);
+    tcase_add_test(t, a_request_ends_with_a_block);
+    tcase_add_test(t, where_little_is_left_it_begins_sooner);
     tcase_add_test(t, less_than_a_block_behind_it_comes_along);
     tcase_add_test(t, a_block_behind_it_is_left);
     tcase_add_test(t, readers_have_their_own_order);

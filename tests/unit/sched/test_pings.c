@@ -61,7 +61,7 @@ static unsigned count(enum xd_sched_action_kind kind)
 
 START_TEST(few_depots_are_not_pinged)
 {
-    begin(&xd_policy_adaptive, 36, 64);
+    begin(&xd_policy_adaptive, 48, 64);
     play_start(&p);
     ck_assert_uint_eq(count(XD_DO_PING), 0);
 }
@@ -120,10 +120,10 @@ START_TEST(a_small_file_has_others_pinged_when_those_that_are_open_fail)
     begin(&xd_policy_adaptive, 60, 64);
     p.whole.end = p.layout.size = p.wanted.end = 100000;
     play_start(&p);
-    expect_opened(&p, 24);
-    for (unsigned i = 0; i < 24; i++)
+    expect_opened(&p, 16);
+    for (unsigned i = 0; i < 16; i++)
         play_depot(&p, XD_EV_BANNED, i);
-    ck_assert_uint_eq(next_depot(XD_DO_PING), 24);
+    ck_assert_uint_eq(next_depot(XD_DO_PING), 16);
 }
 END_TEST
 

@@ -697,25 +697,6 @@ START_TEST(a_block_that_nobody_fetches_is_asked_for_without_what_is_here)
 }
 END_TEST
 
-/* As an earlier run of the adaptive policy leaves one on each connection. */
-START_TEST(a_long_part_of_a_block_that_is_here_is_not_asked_for)
-{
-    const uint64_t size = 1 << 20;
-    struct play p;
-
-    play_init(&p, &xd_policy_basic, 1, size);
-    p.o.block_bytes = size;
-    play_start(&p);
-    play_range(&p, XD_EV_VERIFIED, 100000, 200000);
-    play_range(&p, XD_EV_VERIFIED, 300000, 310000);
-    expect_opened(&p, 1);
-    play_done(&p, expect_fetch(&p, 0, 0, 100000));
-    play_done(&p, expect_fetch(&p, 0, 200000, size));
-    expect_kind(&p, XD_DO_FINISH);
-    play_fini(&p);
-}
-END_TEST
-
 START_TEST(depots_that_lost_different_halves_complete_a_block_together)
 {
     struct play p;
@@ -833,7 +814,6 @@ int main(void)
     tcase_add_test(t, a_late_block_is_copied_whole);
     tcase_add_test(
         t, a_block_that_nobody_fetches_is_asked_for_without_what_is_here);
-    tcase_add_test(t, a_long_part_of_a_block_that_is_here_is_not_asked_for);
     tcase_add_test(t,
                    depots_that_lost_different_halves_complete_a_block_together);
     tcase_add_test(t, policies_are_found_by_name);

@@ -50,7 +50,7 @@ static const struct kind kinds[] = {
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 static const char *const policies[] = {"basic", "aggressive", "progress",
-                                       "adaptive"};
+                                       "adaptive", "adaptive2"};
 
 #define N_POLICIES (sizeof policies / sizeof *policies)
 

@@ -70,13 +70,60 @@ static void bring(uint64_t end)
     play_range(&p, XD_EV_VERIFIED, 0, end);
 }
 
-START_TEST(the_first_bytes_are_asked_of_the_fastest_depot)
+START_TEST(a_slow_depot_is_asked_for_what_is_needed_later)
 {
     guesses[0].rate = (double)BLOCK / 2;
     play_start(&p);
     play_from(0, 0, 4);
     ask();
     ck_assert_uint_eq(askings(1, 0), 1);
+    for (unsigned i = 0; i < n_asked; i++)
+        ck_assert(asked[i].depot == 1 || asked[i].range.begin > BLOCK);
+}
+END_TEST
+
+START_TEST(depots_that_are_not_known_race_for_the_first_bytes)
+{
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 0, 4);
+    ask();
+    ck_assert_uint_eq(askings(0, 0), 1);
+    ck_assert_uint_eq(askings(1, 0), 1);
+}
+END_TEST
+
+START_TEST(of_the_first_block_who_brings_takes_what_silent_depots_have)
+{
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
+    play_start(&p);
+    play_from(0, 0, 4);
+    play_range(&p, XD_EV_HELD, BLOCK / 4, BLOCK);
+    ask();
+    ck_assert_uint_eq(askings(1, BLOCK / 8 + 1), 1);
+    p.now += 30 * XD_MS;
+    play_done(&p, asked[0].fetch);
+    ask();
+    ck_assert_uint_eq(askings(0, BLOCK / 8 + 1), 1);
+}
+END_TEST
+
+START_TEST(
+    a_depot_that_begins_to_bring_leaves_the_rest_to_after_the_first_block)
+{
+    guesses[0] = guesses[1] = (struct xd_guess){.rate = 0};
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 0, 4);
+    ask();
+    ck_assert_uint_eq(askings(0, 0), 1);
+    play_range(&p, XD_EV_HELD, BLOCK / 4 + 2, BLOCK);
+    p.now += 30 * XD_MS;
+    play_bytes(&p, asked[0].fetch, asked[0].range.end);
+    ask();
+    for (unsigned i = 0; i < n_asked; i++)
+        ck_assert(asked[i].depot == 1 || asked[i].range.begin < BLOCK);
 }
 END_TEST
 
@@ -98,7 +145,7 @@ static unsigned hedges_of_silence(xd_usec needed_in)
 
 START_TEST(a_silent_depot_is_hedged_before_the_picture_stands_still)
 {
-    ck_assert_uint_eq(hedges_of_silence(600 * XD_MS), 1);
+    ck_assert_uint_eq(hedges_of_silence(2 * XD_SECOND), 1);
 }
 END_TEST
 
@@ -124,7 +171,7 @@ END_TEST
 /* What nobody has asked for yet comes after what a player will miss. */
 START_TEST(a_tail_waits_for_a_player_that_is_going_to_be_late)
 {
-    static const uint64_t rates[] = {40, 4}; /* 16 is all that comes */
+    static const uint64_t rates[] = {40, 15, 4}; /* 16 is all that comes */
     bool has_tail = false;
 
     p.o.lanes_per_depot = 2;
@@ -137,6 +184,25 @@ START_TEST(a_tail_waits_for_a_player_that_is_going_to_be_late)
         has_tail |= asked[i].range.begin >= SIZE - BLOCK;
     ck_assert_uint_gt(n_asked, 0);
     ck_assert(has_tail == (rates[_i] == 4));
+}
+END_TEST
+
+START_TEST(a_depot_that_is_alone_has_one_long_request)
+{
+    if (_i == 0)
+        guesses[0] = (struct xd_guess){.rate = 0};
+    p.layout.n_depots = 1;
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 0, 4);
+    ask();
+    ck_assert_uint_eq(n_asked, 1);
+    ck_assert_uint_eq(asked[0].range.begin, 0);
+    ck_assert_uint_ge(asked[0].range.end, 4 * BLOCK);
+    bring(BLOCK);
+    play_from(BLOCK, 0, 4);
+    ask();
+    ck_assert_uint_eq(n_asked, 0);
 }
 END_TEST
 
@@ -163,6 +229,13 @@ static unsigned cuts_of_preempted(uint64_t left, bool is_all)
     return n;
 }
 
+/* Of 8 MB/s and 40 ms, 320 kB are on the wire. */
+START_TEST(what_is_on_the_wire_is_not_cut_while_there_is_more_to_do)
+{
+    ck_assert_uint_eq(cuts_of_preempted(200000, false), 0);
+}
+END_TEST
+
 START_TEST(what_is_not_on_the_wire_is_cut)
 {
     ck_assert_uint_eq(cuts_of_preempted(600000, false), 1);
@@ -175,18 +248,66 @@ START_TEST(what_is_on_the_wire_is_cut_when_nothing_is_left_to_do)
 }
 END_TEST
 
+/* So long after both were asked for a second's work, of which the first brings
+ * so much in a step and the other what was expected, the second is asked for
+ * what at the head? */
+static unsigned rescues(uint64_t bytes)
+{
+    struct xd_range first, other;
+
+    p.o.lanes_per_depot = 2;
+    play_start(&p);
+    play_from(0, 5 * XD_SECOND, 4);
+    ask();
+    ck_assert_uint_eq(n_asked, 2);
+    first = asked[0].range;
+    other = asked[1].range;
+    for (unsigned i = 1; i <= 8; i++) {
+        p.now += 50 * XD_MS;
+        play_bytes(&p, 0, first.begin + i * bytes);
+        play_bytes(&p, 2, other.begin + i * 4 * BLOCK / 10);
+    }
+    ask();
+    for (unsigned i = 0; i < n_asked; i++)
+        if (asked[i].depot == 1 && asked[i].range.begin < first.end)
+            return 1;
+    return 0;
+}
+
+START_TEST(a_busy_depot_saves_the_head_from_one_that_became_slow)
+{
+    ck_assert_uint_eq(rescues(BLOCK / 100), 1);
+}
+END_TEST
+
+START_TEST(a_busy_depot_leaves_the_head_to_one_that_is_in_time)
+{
+    ck_assert_uint_eq(rescues(4 * BLOCK / 10), 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("urgent");
 
     tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_test(t, the_first_bytes_are_asked_of_the_fastest_depot);
+    tcase_add_test(t, a_slow_depot_is_asked_for_what_is_needed_later);
+    tcase_add_test(t, depots_that_are_not_known_race_for_the_first_bytes);
+    tcase_add_test(t,
+                   of_the_first_block_who_brings_takes_what_silent_depots_have);
+    tcase_add_test(
+        t,
+        a_depot_that_begins_to_bring_leaves_the_rest_to_after_the_first_block);
     tcase_add_test(t, a_silent_depot_is_hedged_before_the_picture_stands_still);
     tcase_add_test(t, a_silent_depot_is_left_alone_while_there_is_time);
     tcase_add_test(t, nothing_is_asked_for_while_the_window_is_full);
     tcase_add_loop_test(t, a_tail_waits_for_a_player_that_is_going_to_be_late,
-                        0, 2);
+                        0, 3);
+    tcase_add_loop_test(t, a_depot_that_is_alone_has_one_long_request, 0, 2);
+    tcase_add_test(t, what_is_on_the_wire_is_not_cut_while_there_is_more_to_do);
     tcase_add_test(t, what_is_not_on_the_wire_is_cut);
     tcase_add_test(t, what_is_on_the_wire_is_cut_when_nothing_is_left_to_do);
+    tcase_add_test(t, a_busy_depot_saves_the_head_from_one_that_became_slow);
+    tcase_add_test(t, a_busy_depot_leaves_the_head_to_one_that_is_in_time);
     return run_suite("sched.urgent", t);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The constants of the adaptive policy.
+ * The constants of the adaptive2 policy.
  *
  * "Prototype" marks a value that was chosen with an earlier program with the
  * same rules, by varying one constant at a time over random networks.  Some
  * comments name a standard instead.  The origin of the other values is not
  * recorded.
  */
-#ifndef XD_SCHED_ADAPTIVE_TUNABLES_H
-#define XD_SCHED_ADAPTIVE_TUNABLES_H
+#ifndef XD_SCHED_ADAPTIVE2_TUNABLES_H
+#define XD_SCHED_ADAPTIVE2_TUNABLES_H
 
 #include "base/time.h"
 
@@ -19,25 +19,20 @@
 #define XD_TICK (20 * XD_MS)
 
 /* Longest time between two plans while no throughput is known, in microseconds.
- * For twice this time a depot gets a single request. */
+ * Until a depot answers, or this time has passed twice, it gets a single
+ * request: if a nearby depot lacks the file, more requests would fail as well.
+ * With four times this value, downloads with bursts take 7 % longer. */
 #define XD_FIRST_TICK (5 * XD_MS)
 
-/* A near depot answers within this time, in microseconds.  Until then it gets
- * at most two requests: if it lacks the file or gives no ranges, more would
- * fail as well, or deliver the whole file again.  Without this limit,
- * downloads take 0.8 % less time; with one until the first answer, 3 % more. */
-#define XD_NEAR_TICK (50 * XD_MS)
+/* The same for the only depot of a download: it gets a single request until it
+ * answers, or for this long, in microseconds.  With 250 ms, burst_request takes
+ * 6 % longer, and lottery, rate_limit and ban 3 to 4 %. */
+#define XD_ALONE_TICK (40 * XD_MS)
 
 /* Number of connections at the start, summed over all depots.  With half as
  * many, downloads are 7 to 9 % slower if depots limit the throughput of each
  * connection or take long to answer.  Prototype. */
 #define XD_FIRST_CONNECTIONS 24
-
-/* Number of connections of a depot at the start if there are readers.  With 6,
- * the next bytes of a film wait behind others in the queue of a slow depot, and
- * a film stalls for 0.2 s when one of three depots falls silent.  With 2, the
- * worst of 20 films with jumps takes 1.5 times its bound instead of 1.2. */
-#define XD_FIRST_READING 4
 
 /* Number of depots that are opened without a ping if there are many, so that
  * the first byte does not wait for one. */
@@ -113,12 +108,6 @@
  * seconds more. */
 #define XD_WASTE 1.0
 
-/* A connection that has become slow is expected to stay so for this part of the
- * time that it has been slow already.  Until then a new connection must have
- * paid.  A sender that uses BBR is slow for 0.2 s every 10 s.  With 1 and with
- * 0.25, downloads take 0.1 to 0.3 % longer. */
-#define XD_LASTING 0.5
-
 /* A replacement must be better by this factor.  It may be a new connection for
  * a slow one, a shorter request, or another depot for bytes that a reader
  * needs. */
@@ -151,7 +140,7 @@
 
 /* Initial congestion window of TCP in bytes: 10 segments (RFC 6928), less the
  * header of the response. */
-#define XD_FIRST_WINDOW 14000.0
+#define XD_FIRST_WINDOW 14000
 
 /* A request for a reader may take at least this long, however close its
  * deadline is, in seconds. */
@@ -163,15 +152,12 @@
  * and the first piece arrives 0.1 s later. */
 #define XD_BESIDE_S 0.025
 
-/* Longest request for a reader: this many seconds, or waits for a first byte,
- * or this part of the time until the first missing byte is played.  If a depot
- * falls silent, a connection of another is soon free to help.  With 1 s, 100
- * films stall for 18 instead of 14 s, and without a limit for 21 s.  With a
- * part of 0.25, a player stalls for 0.3 s when one of three depots falls
- * silent; with 8 waits, for 0.4 s longer than with 4. */
+/* Longest request for a reader: this many seconds, or waits for a first byte.
+ * If a depot falls silent, a connection of another is soon free to help.  With
+ * 1 s, 100 films stall for 18 instead of 14 s, and without a limit for
+ * 21 s. */
 #define XD_LONGEST_READ_S 0.5
-#define XD_LONGEST_READ_WAITS 4
-#define XD_LONGEST_READ_PART 0.1
+#define XD_LONGEST_READ_WAITS 8
 
 /* A request for a reader may last this part of the time until its first byte is
  * played. */
@@ -181,12 +167,6 @@
  * long, in seconds, and the rest of the film would arrive in time with this
  * part of the throughput.  Until then, nothing else is requested. */
 #define XD_SPARE_S 1.0
-
-/* The same for a depot whose line has a queue, in which the next bytes of the
- * player would wait.  With 1, films from slow depots (50 to 300 kB/s) stall for
- * 0.8 s instead of 0.2 s.  If this is the time for all depots, a film from a
- * single far depot stalls for 3 s. */
-#define XD_SPARE_QUEUED_S 4.0
 #define XD_SPARE_PART 0.8
 
 /* While no throughput is known, a request for a reader is at most one block
@@ -202,20 +182,18 @@
  * this long, or they would cost more than 2 %. */
 #define XD_BULK_WAITS 50
 
-/* A request may cover a run of bytes that have arrived, to reach the missing
- * ones after it.  This is the maximum length of that run, in bytes.  Without
- * this limit, a file of 2 MB from a very fast depot had up to 26 % received
- * twice, and random networks are no faster. */
-#define XD_MOST_REPEATED 16384
-
 /* The user's limit is reached from this part of it on. */
 #define XD_NEAR_LIMIT 0.8
 
-/* Length of a packet on most lines, in bytes. */
-#define XD_PACKET 1500.0
+/* Back-off of a depot after it refused a request, in seconds.  Then it gets one
+ * more request at a time than it served.  The back-off doubles with each
+ * refusal, up to the second value.  Without these attempts, a depot that
+ * refused once would be limited for the rest of the download.  Prototype. */
+#define XD_BACK_OFF_S 0.25
+#define XD_LONGEST_BACK_OFF_S 8.0
 
 /* Packets wait in a queue if the round-trip time exceeds 1.2 times the shortest
- * one by more than this, in seconds, plus the time that a packet takes. */
+ * one by more than this, in seconds. */
 #define XD_QUEUE_S 0.005
 
 /* Packets wait in a long queue if the round-trip time exceeds 2 times the

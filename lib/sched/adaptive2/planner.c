@@ -5,33 +5,274 @@
  * worthwhile if it ends the download, or a late request, earlier by more than
  * its price.
  */
-#include "sched/adaptive/adaptive.h"
+#include "sched/adaptive2/adaptive2.h"
 
 #include <math.h>
 
 /* Maximum number of unassigned gaps that are examined for one request. */
 #define MOST_GAPS 32
 
-/* Returns whether the byte belongs to an object of unknown size, which is not
- * divided among requests. */
-static bool is_unsized(const struct xd_adaptive *p, uint64_t byte)
+/* Returns how many requests the depot may get at a time, at least 1. */
+static unsigned most_at_a_time(const struct xd_adaptive2 *p, unsigned depot)
 {
-    return xd_rangeset_contains(&p->book->unsized,
-                                (struct xd_range){byte, byte + 1});
+    const struct xd_holder *d = &p->book->depots[depot];
+    unsigned most = xd_most_requests(p, depot);
+
+    if (p->depots[depot].allowed > 0 && p->depots[depot].allowed < most)
+        most = p->depots[depot].allowed;
+    /* After a failure, a single request shows whether the depot works again. */
+    if (d->failures + d->preempted > 0 || p->line.is_slow)
+        most = 1;
+    if (d->max_lanes > 0 && d->max_lanes < most)
+        most = d->max_lanes;
+    if (d->ceiling > 0 && d->ceiling < most)
+        most = d->ceiling;
+    if (d->governed > 0 && d->governed < most)
+        most = d->governed;
+    return most;
+}
+
+/* Returns whether the connection is stalled: its next byte is expected much
+ * later than a new connection would deliver its first. */
+static bool is_late(const struct xd_adaptive2 *p, const struct xd_conn *c)
+{
+    double late = 2 * xd_setup_of(p, c->depot);
+
+    return xd_byte_in(p, c) >
+           xd_greater(late, c->has_begun ? 2 * XD_QUIET_S : XD_QUIET_S);
+}
+
+/* Returns whether a request to the depot waits for its first byte and is not
+ * stalled. */
+static bool has_waiting(const struct xd_adaptive2 *p, unsigned depot)
+{
+    const struct xd_conn *c = xd_conns_of(p, depot);
+
+    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
+        if (c[i].is_running && !c[i].has_begun && !is_late(p, &c[i]))
+            return true;
+    return false;
+}
+
+/* Returns how long the first request to a depot is its only one, in
+ * microseconds, unless it is answered before.  The answer shows whether the
+ * depot gives ranges; if not, each request would deliver the whole file.  If
+ * there are several depots, or an earlier download has used several
+ * connections, the wait would cost more than it saves. */
+static xd_usec first_wait(const struct xd_adaptive2 *p, unsigned depot)
+{
+    if (p->book->n_depots > 1 ||
+        p->book->depots[depot].guess.learned.useful > 0)
+        return 2 * XD_FIRST_TICK;
+    return XD_ALONE_TICK;
+}
+
+unsigned xd_room_of(const struct xd_adaptive2 *p, unsigned depot)
+{
+    const struct xd_holder *d = &p->book->depots[depot];
+    unsigned most = most_at_a_time(p, depot);
+
+    if (!xd_holder_is_ready(d) || d->running >= most || xd_is_surplus(p, depot))
+        return 0;
+    /* One request shows whether the depot has the file, if it answers soon. */
+    if (xd_is_unheard(p, depot) &&
+        p->now < p->depots[depot].asked_at + first_wait(p, depot))
+        return d->running > 0 ? 0 : 1;
+    /* The next request shows whether a depot that has refused some accepts
+     * more. */
+    if (d->is_spared)
+        return has_waiting(p, depot) ? 0 : 1;
+    return most - d->running;
+}
+
+static struct xd_sched_plan action(const struct xd_adaptive2 *p,
+                                   enum xd_sched_plan_kind kind,
+                                   const struct xd_conn *c, struct xd_range r)
+{
+    return (struct xd_sched_plan){kind, (unsigned)(c - p->conns), r};
+}
+
+static const struct xd_sched_plan nothing = {.kind = XD_PLAN_WAIT};
+
+/* Returns the bytes on the way from the server, which are lost if the
+ * connection is closed: throughput times round-trip time. */
+static double in_flight(const struct xd_adaptive2 *p, const struct xd_conn *c)
+{
+    return c->has_begun
+               ? c->rate * xd_greater(p->depots[c->depot].rtt, c->rtt_now)
+               : 0;
+}
+
+/* ---- needless requests and slow connections ---- */
+
+/* Returns whether another request is receiving the range that contains the next
+ * byte of this one. */
+static bool is_replaced(const struct xd_adaptive2 *p, const struct xd_conn *c)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_conn *o = &p->conns[i];
+
+        if (o != c && o->is_running && !o->is_leaving && o->has_begun &&
+            o->range.begin <= c->got && c->got < p->book->assigned[i].end)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the request should be canceled.  Either another request has
+ * taken over all its remaining bytes, or the next ones have already arrived and
+ * skipping them saves more time than connecting again takes. */
+static bool is_needless(const struct xd_adaptive2 *p, const struct xd_conn *c)
+{
+    struct xd_range rest = {c->got, c->range.end}, gap;
+
+    if (xd_range_is_empty(rest))
+        return false;
+    if (xd_range_is_empty(xd_conn_rest(p, c)) && is_replaced(p, c))
+        return true;
+    if (!c->has_begun)
+        return false;
+    gap = xd_ledger_next_gap(p->book->ledger, XD_BYTES_RECEIVED, rest);
+    return (double)(gap.begin - rest.begin) / xd_rate_of(p, c) >
+           2 * xd_setup_of(p, c->depot);
+}
+
+static struct xd_sched_plan drop_needless(const struct xd_adaptive2 *p)
+{
+    for (unsigned i = 0; i < p->book->n_fetches; i++) {
+        const struct xd_conn *c = &p->conns[i];
+
+        if (c->is_running && !c->is_leaving && is_needless(p, c))
+            return action(p, XD_PLAN_CANCEL, c, c->range);
+    }
+    return nothing;
+}
+
+/* Returns whether this is the only response that the depot has accepted: the
+ * first one, or one beside which it refuses all others.  The depot may never
+ * accept another, so this one is not given up for a promise. */
+static bool is_only_answer(const struct xd_adaptive2 *p,
+                           const struct xd_conn *c)
+{
+    const struct xd_depot_record *d = &p->depots[c->depot];
+
+    return c->has_begun && p->book->depots[c->depot].most_flowing <= 1 &&
+           (d->allowed > 0 || (c->n_requests == 1 && d->n_past == 0));
+}
+
+/* Compares the connections of a depot with a new one. */
+struct slowness {
+    double fresh;                /* expected throughput of a new connection */
+    unsigned fast, young;        /* fast connections, and not yet known ones */
+    const struct xd_conn *worst; /* slowest of the others, or NULL */
+    double worst_rate;           /* its throughput; 0: it is stalled */
+};
+
+bool xd_is_young(const struct xd_conn *c)
+{
+    return c->n_samples < XD_MATURE || c->is_rising || !c->has_begun;
+}
+
+/* Returns whether a shared queue explains the silence of the connection.  If it
+ * overflows, TCP waits before it sends again.  Before the first byte of the
+ * connection, others of its depot show the queue.  A new connection would wait
+ * in the same queue. */
+static bool waits_in_queue(const struct xd_adaptive2 *p,
+                           const struct xd_conn *c)
+{
+    const struct xd_conn *other = xd_conns_of(p, c->depot);
+
+    if (c->has_begun)
+        return xd_is_contended(p, c);
+    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
+        if (other[i].is_running && other[i].has_begun &&
+            xd_is_queued(p, &other[i]) &&
+            xd_seconds(p->now - c->heard_at) <
+                XD_QUEUE_WAITS * other[i].rtt_now)
+            return true;
+    return false;
+}
+
+static void compare(const struct xd_adaptive2 *p, const struct xd_conn *c,
+                    struct slowness *r)
+{
+    double rate = c->rate;
+
+    if (!c->is_running || c->is_leaving || is_only_answer(p, c))
+        return;
+    if (is_late(p, c) && !waits_in_queue(p, c)) {
+        rate = 0;
+    } else if (c->n_samples > 0 && c->rate > r->fresh / XD_RENEW) {
+        r->fast++;
+        return;
+    } else if (xd_is_contended(p, c)) {
+        return;
+    } else if (xd_is_young(c)) {
+        r->young++;
+        return;
+    }
+    if (!r->worst || rate < r->worst_rate) {
+        r->worst = c;
+        r->worst_rate = rate;
+    }
+}
+
+/* Returns the slowest connection of the depot if replacing it by a new one
+ * pays, or NULL.  While more connections are still unknown than are fast, none
+ * is replaced. */
+static const struct xd_conn *find_slow(const struct xd_adaptive2 *p,
+                                       unsigned depot)
+{
+    const struct xd_conn *c = xd_conns_of(p, depot);
+    struct slowness r = {.fresh = xd_fresh_rate(p, depot)};
+    double time = p->time_left - 2 * xd_settles_in(p, depot), lost;
+
+    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
+        compare(p, &c[i], &r);
+    if (r.fast == 0 && r.worst_rate > 0 && p->now < p->depots[depot].renew_at)
+        return NULL;
+    if (!r.worst || r.young > r.fast || time <= 0)
+        return NULL;
+    lost = xd_lesser(in_flight(p, r.worst), xd_conn_left(p, r.worst));
+    if (r.worst_rate > 0 &&
+        r.fresh < XD_RENEW * (r.worst_rate + r.worst->deviation))
+        return NULL;
+    if ((r.fresh - r.worst_rate) * time - lost < p->price * p->total)
+        return NULL;
+    return r.worst;
+}
+
+static struct xd_sched_plan replace(const struct xd_adaptive2 *p)
+{
+    const struct xd_book *b = p->book;
+
+    for (unsigned slot = 0; slot < b->n_slots; slot++) {
+        unsigned depot = b->slots[slot];
+        const struct xd_conn *c;
+
+        if (depot == b->n_depots || !xd_holder_is_ready(&b->depots[depot]) ||
+            p->depots[depot].rtt <= 0)
+            continue;
+        c = find_slow(p, depot);
+        if (c)
+            return action(p, XD_PLAN_RENEW, c, c->range);
+    }
+    return nothing;
 }
 
 /* ---- depots that suggest bytes ---- */
 
 /* Returns the maximum length of a request to a depot that suggests bytes, so
  * that it can suggest others. */
-static double most_heeding(const struct xd_adaptive *p, const struct xd_conn *c)
+static double most_heeding(const struct xd_adaptive2 *p,
+                           const struct xd_conn *c)
 {
     return xd_rate_of(p, c) *
            xd_greater(XD_BULK_S, XD_BULK_WAITS * xd_wait_of(p, c->depot));
 }
 
 /* Shortens a longer request, which was made before the suggestion. */
-static struct xd_sched_plan heed(const struct xd_adaptive *p)
+static struct xd_sched_plan heed(const struct xd_adaptive2 *p)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *c = &p->conns[i];
@@ -39,33 +280,33 @@ static struct xd_sched_plan heed(const struct xd_adaptive *p)
         double most = most_heeding(p, c);
 
         if (!c->is_running || c->is_leaving || c->n_samples < XD_MATURE ||
-            !p->depots[c->depot].has_hints || is_unsized(p, rest.begin) ||
+            !p->depots[c->depot].has_hints ||
             xd_conn_left(p, c) < 2 * most + XD_GRAIN)
             continue;
         rest.begin = (rest.begin + (uint64_t)most) / XD_GRAIN * XD_GRAIN;
         if (rest.begin > c->got)
-            return xd_make_plan(p, XD_PLAN_SHORTEN, c, rest);
+            return action(p, XD_PLAN_SHORTEN, c, rest);
     }
-    return xd_no_plan;
+    return nothing;
 }
 
 /* ---- the length of a request ---- */
 
 /* Returns how many connections all depots may have together, at least 1. */
-static unsigned width_of_all(const struct xd_adaptive *p)
+static unsigned width_of_all(const struct xd_adaptive2 *p)
 {
     unsigned n = 0;
 
     for (unsigned slot = 0; slot < p->book->n_slots; slot++)
         if (p->book->slots[slot] < p->book->n_depots)
-            n += xd_most_at_a_time(p, p->book->slots[slot]);
+            n += most_at_a_time(p, p->book->slots[slot]);
     return n > 0 ? n : 1;
 }
 
 /* Returns the part of the missing bytes that the first requests ask for
  * together.  The rest stays unassigned, so that fast depots can take it when
  * the throughputs are known.  A single depot is asked for everything. */
-static double first_part(const struct xd_adaptive *p)
+static double first_part(const struct xd_adaptive2 *p)
 {
     return 1 - XD_UNSURE * (1 - 1.0 / p->n_open);
 }
@@ -74,10 +315,10 @@ static double first_part(const struct xd_adaptive *p)
  * of a depot have different lengths, so that its connections do not all wait
  * for their next response at the same time.  If the user limits the throughput,
  * it is known, and nothing is gained by long requests. */
-static double first_share(const struct xd_adaptive *p, const struct xd_conn *c)
+static double first_share(const struct xd_adaptive2 *p, const struct xd_conn *c)
 {
     const struct xd_depot_record *d = &p->depots[c->depot];
-    unsigned most = xd_most_at_a_time(p, c->depot), n = width_of_all(p);
+    unsigned most = most_at_a_time(p, c->depot), n = width_of_all(p);
     double part = most > 1 ? 1 - (double)d->n_running / most : 1 - XD_UNSURE;
     double limit = (double)p->book->limit_rate;
     double share =
@@ -90,7 +331,7 @@ static double first_share(const struct xd_adaptive *p, const struct xd_conn *c)
 /* Returns how many bytes the connection should request: what it can receive
  * until the end of the download.  The share is reduced by its uncertainty if an
  * error would cost more than the wait for another response. */
-static double share_of(const struct xd_adaptive *p, const struct xd_conn *c)
+static double share_of(const struct xd_adaptive2 *p, const struct xd_conn *c)
 {
     double rate = xd_rate_of(p, c), doubt = xd_doubt_of(c), share, unused;
     double others = xd_greater(0, 1 - rate / p->total);
@@ -110,7 +351,7 @@ static double share_of(const struct xd_adaptive *p, const struct xd_conn *c)
 /* Returns a part of the range that no request of this depot covers.  Bytes that
  * were offered to others count as unassigned, but the depot may already be
  * sending them, even if the request is stalled now. */
-static struct xd_range without_own(const struct xd_adaptive *p, unsigned depot,
+static struct xd_range without_own(const struct xd_adaptive2 *p, unsigned depot,
                                    struct xd_range r)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
@@ -129,27 +370,24 @@ static struct xd_range without_own(const struct xd_adaptive *p, unsigned depot,
 /* Returns the first unassigned range in `within` that the depot holds and that
  * has `length` bytes or ends at a cut.  If there is none, returns the longest
  * one, which may be empty. */
-static struct xd_range find_unasked(const struct xd_adaptive *p, unsigned depot,
-                                    struct xd_range within, double length)
+static struct xd_range find_unasked(const struct xd_adaptive2 *p,
+                                    unsigned depot, struct xd_range within,
+                                    double length)
 {
     const struct xd_book *b = p->book;
-    const struct xd_rangeset *held = &b->depots[depot].held;
     struct xd_range best = {0, 0};
 
-    for (unsigned i = 0; i < MOST_GAPS && within.begin < within.end;) {
+    for (unsigned i = 0; i < MOST_GAPS && within.begin < within.end; i++) {
         struct xd_range gap = xd_ledger_next_gap(b->ledger, XD_BYTES_ASSIGNED,
                                                  within),
-                        run = xd_rangeset_next(held, gap), whole;
+                        run = xd_rangeset_next(&b->depots[depot].held, gap),
+                        whole;
 
+        within.begin = xd_range_is_empty(run) ? gap.end : run.end;
         if (xd_range_is_empty(gap))
             break;
-        if (xd_range_is_empty(run)) { /* does not count */
-            gap = (struct xd_range){gap.end, within.end};
-            within.begin = xd_rangeset_next(held, gap).begin;
+        if (xd_range_is_empty(run))
             continue;
-        }
-        i++;
-        within.begin = run.end;
         whole = without_own(p, depot, run);
         run = xd_book_cut(b, whole);
         if (xd_range_is_empty(run))
@@ -164,9 +402,17 @@ static struct xd_range find_unasked(const struct xd_adaptive *p, unsigned depot,
     return best;
 }
 
+/* Returns whether the byte belongs to an object of unknown size, which is not
+ * divided among requests. */
+static bool is_unsized(const struct xd_adaptive2 *p, uint64_t byte)
+{
+    return xd_rangeset_contains(&p->book->unsized,
+                                (struct xd_range){byte, byte + 1});
+}
+
 /* Shortens the range to about `length` bytes: a multiple of XD_GRAIN, or all of
  * it if the rest would be very short. */
-static struct xd_range limit(const struct xd_adaptive *p, struct xd_range r,
+static struct xd_range limit(const struct xd_adaptive2 *p, struct xd_range r,
                              double length)
 {
     uint64_t n = (uint64_t)(length / XD_GRAIN + 0.5) * XD_GRAIN;
@@ -186,7 +432,7 @@ static struct xd_range limit(const struct xd_adaptive *p, struct xd_range r,
 /* Finds the bytes of a request that was already running when the download
  * began, such as the one that inspected the file.  It begins at offset 0.
  * Returns false if there is none or its bytes have been assigned. */
-static bool is_begun(const struct xd_adaptive *p, unsigned depot,
+static bool is_begun(const struct xd_adaptive2 *p, unsigned depot,
                      struct xd_range *out)
 {
     const struct xd_book *b = p->book;
@@ -205,7 +451,7 @@ static bool is_begun(const struct xd_adaptive *p, unsigned depot,
 
 /* Returns how many seconds a request ends after the deadline of its next byte.
  * Without a deadline, returns `end`. */
-static double lateness_of(const struct xd_adaptive *p, struct xd_range rest,
+static double lateness_of(const struct xd_adaptive2 *p, struct xd_range rest,
                           double end)
 {
     for (unsigned i = 0; i < p->book->n_windows; i++) {
@@ -221,40 +467,19 @@ static double lateness_of(const struct xd_adaptive *p, struct xd_range rest,
 /* Returns whether the other requests explain why this one takes long: they fill
  * the slow line of the client.  Its bytes wait in the same queue, and arrive
  * before those of a new request would. */
-static bool is_excused(const struct xd_adaptive *p, const struct xd_conn *c)
+static bool is_excused(const struct xd_adaptive2 *p, const struct xd_conn *c)
 {
     return p->line.is_slow && p->line.is_busy &&
            p->now < c->heard_at +
                         xd_bottleneck_silence(&p->book->bottleneck, p->now);
 }
 
-/* Returns whether help from another connection of the same depot would only
- * take turns with this one.  If the line is full, the end of the request then
- * takes time from its next bytes, which a reader needs sooner. */
-static bool is_filling_line(const struct xd_adaptive *p,
-                            const struct xd_conn *c)
-{
-    return p->book->o.window_bytes > 0 && xd_has_queue(p, c->depot) &&
-           !xd_is_late(p, c);
-}
-
-/* Returns whether other short objects may be requested soon, when some of those
- * that have been requested are complete. */
-static bool begins_more(const struct xd_adaptive *p)
-{
-    const struct xd_book *b = p->book;
-
-    return b->o.window_bytes == 0 && p->object < XD_SHORT &&
-           b->windows[0].range.end < b->wanted.end;
-}
-
 /* Returns the request that ends last, relative to its deadline, or NULL.  *end:
  * when it ends.  Requests are skipped if the depot of `c` does not hold their
  * remaining bytes, or if all of them have been offered already.  While no
- * throughput is known, the user's limit is reached, or more short objects are
- * to be requested, only those that are stalled count.  A depot that is slow to
- * begin is not asked the same twice. */
-static const struct xd_conn *find_latest(const struct xd_adaptive *p,
+ * throughput is known, or the user's limit is reached, only those that are
+ * stalled count.  A depot that is slow to begin is not asked the same twice. */
+static const struct xd_conn *find_latest(const struct xd_adaptive2 *p,
                                          const struct xd_conn *c, double *end)
 {
     const struct xd_conn *latest = NULL;
@@ -270,9 +495,8 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
             continue;
         rest = xd_conn_rest(p, v);
         if (xd_range_is_empty(rest) ||
-            (v->depot == c->depot && xd_is_young(v) && !xd_is_late(p, v)) ||
-            (v->depot == c->depot && is_filling_line(p, v)) ||
-            ((p->rate <= 0 || p->is_limited || begins_more(p)) &&
+            (v->depot == c->depot && xd_is_young(v) && !is_late(p, v)) ||
+            ((p->rate <= 0 || p->is_limited) &&
              xd_byte_in(p, v) <= XD_QUIET_S) ||
             !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
             continue;
@@ -290,10 +514,9 @@ static const struct xd_conn *find_latest(const struct xd_adaptive *p,
 /* Lets the idle connection `c` take over the end of the request on `v`, so that
  * both end together.  If `c` would deliver all of it before `v` continues, it
  * takes over everything.  `end` is when the request would end otherwise. */
-static struct xd_sched_plan help(const struct xd_adaptive *p,
+static struct xd_sched_plan help(const struct xd_adaptive2 *p,
                                  const struct xd_conn *c,
-                                 const struct xd_conn *v, double end,
-                                 double price)
+                                 const struct xd_conn *v, double end)
 {
     double left, x, gain, lost, its, mine = xd_rate_of(p, c),
                                      wait = xd_byte_in(p, c);
@@ -314,38 +537,30 @@ static struct xd_sched_plan help(const struct xd_adaptive *p,
         middle = rest.begin;
     x = xd_lesser(left, (double)(rest.end - middle));
     gain = end - (wait + x / mine);
-    lost = xd_lesser(xd_in_flight(p, v), x);
-    if (gain < price + (lost > 0 ? XD_WASTE * lost / p->total : 0) ||
+    lost = xd_lesser(in_flight(p, v), x);
+    if (gain < p->price + (lost > 0 ? XD_WASTE * lost / p->total : 0) ||
         (v->depot == c->depot &&
-         (xd_is_only_answer(p, v) || is_unsized(p, rest.begin))))
-        return xd_no_plan;
+         (is_only_answer(p, v) || is_unsized(p, rest.begin))))
+        return nothing;
     rest.begin = middle;
     if (v->depot != c->depot)
-        return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
-    return middle > v->got ? xd_make_plan(p, XD_PLAN_SHORTEN, v, rest)
-                           : xd_make_plan(p, XD_PLAN_CANCEL, v, rest);
+        return action(p, XD_PLAN_OFFER, v, rest);
+    return middle > v->got ? action(p, XD_PLAN_SHORTEN, v, rest)
+                           : action(p, XD_PLAN_CANCEL, v, rest);
 }
 
-static struct xd_sched_plan help_latest(const struct xd_adaptive *p,
+static struct xd_sched_plan help_latest(const struct xd_adaptive2 *p,
                                         const struct xd_conn *c)
 {
     double end;
     const struct xd_conn *v = find_latest(p, c, &end);
 
-    return v ? help(p, c, v, end, p->price) : xd_no_plan;
-}
-
-/* Returns the minimum gain of an action for the reader, in seconds.  While it
- * waits, it gains from each millisecond. */
-static double price_of_delay(const struct xd_adaptive *p,
-                             const struct xd_window *w)
-{
-    return xd_shown_in(p, w, w->range.begin) > 0 ? p->price : 0;
+    return v ? help(p, c, v, end) : nothing;
 }
 
 /* Returns whether `v` is receiving bytes of the range `awaited` too late for
  * their reader, and `c` could deliver them much sooner. */
-static bool is_awaited(const struct xd_adaptive *p, const struct xd_conn *c,
+static bool is_awaited(const struct xd_adaptive2 *p, const struct xd_conn *c,
                        const struct xd_conn *v, const struct xd_window *w,
                        struct xd_range awaited)
 {
@@ -358,171 +573,55 @@ static bool is_awaited(const struct xd_adaptive *p, const struct xd_conn *c,
         !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
         return false;
     mine = xd_byte_in(p, c) + xd_conn_left(p, v) / xd_rate_of(p, c);
-    return end > XD_RENEW * mine + price_of_delay(p, w) &&
+    return end > XD_RENEW * mine + p->price &&
            end > xd_shown_in(p, w, rest.begin);
-}
-
-/* Returns whether depots race for the request, which has not begun: it delivers
- * the first missing byte, or its depot has never answered and it delivers a
- * part of the first block. */
-static bool is_raced_for(const struct xd_adaptive *p, const struct xd_conn *v,
-                         const struct xd_window *w, uint64_t byte)
-{
-    struct xd_range rest = xd_conn_rest(p, v);
-
-    return (rest.begin <= byte && byte < rest.end) ||
-           (xd_is_unheard(p, v->depot) &&
-            !xd_range_is_empty(xd_range_clip(rest, xd_first_block(p, w))));
-}
-
-/* Offers a request that makes a reader wait for its first block, if its depot
- * has not begun to answer and that of `c` would as soon.  The depots race for
- * it. */
-static struct xd_sched_plan race(const struct xd_adaptive *p,
-                                 const struct xd_conn *c,
-                                 const struct xd_window *w)
-{
-    uint64_t byte =
-        xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
-
-    if (xd_shown_in(p, w, w->range.begin) > 0 || byte >= w->range.end ||
-        p->depots[c->depot].n_answers == 0)
-        return xd_no_plan;
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_conn *v = &p->conns[i];
-        struct xd_range rest = xd_conn_rest(p, v);
-
-        if (v->is_running && !v->is_leaving && !v->has_begun &&
-            v->depot != c->depot && is_raced_for(p, v, w, byte) &&
-            xd_byte_in(p, v) >= xd_byte_in(p, c) &&
-            xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
-            return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
-    }
-    return xd_no_plan;
 }
 
 /* Takes over a request that makes the reader of the window wait.  After a jump
  * this can be any request for the first block; later only the one for the first
  * missing byte. */
-static struct xd_sched_plan rescue(const struct xd_adaptive *p,
+static struct xd_sched_plan rescue(const struct xd_adaptive2 *p,
                                    const struct xd_conn *c,
                                    const struct xd_window *w)
 {
     struct xd_range awaited = w->range;
-    struct xd_sched_plan plan = race(p, c, w);
 
-    if (plan.kind != XD_PLAN_WAIT || p->rate <= 0)
-        return plan;
     awaited.end =
         xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range) + 1;
     if (awaited.end < w->jumped_to + p->book->o.block_bytes)
         awaited.end = w->jumped_to + p->book->o.block_bytes;
     for (unsigned i = 0; i < p->book->n_fetches; i++) {
         const struct xd_conn *v = &p->conns[i];
+        struct xd_sched_plan plan;
 
         if (!is_awaited(p, c, v, w, awaited))
             continue;
-        plan = help(p, c, v, xd_end_in(p, v), price_of_delay(p, w));
+        plan = help(p, c, v, xd_end_in(p, v));
         if (plan.kind != XD_PLAN_WAIT)
             return plan;
     }
-    return xd_no_plan;
+    return nothing;
 }
 
 /* Takes over a request that makes any reader wait. */
-static struct xd_sched_plan rescue_any(const struct xd_adaptive *p,
+static struct xd_sched_plan rescue_any(const struct xd_adaptive2 *p,
                                        const struct xd_conn *c)
 {
-    for (unsigned i = 0; i < p->book->n_windows; i++) {
-        struct xd_sched_plan plan = xd_no_plan;
+    for (unsigned i = 0; p->rate > 0 && i < p->book->n_windows; i++) {
+        struct xd_sched_plan plan = nothing;
 
         if (xd_is_read(p, &p->book->windows[i]))
             plan = rescue(p, c, &p->book->windows[i]);
         if (plan.kind != XD_PLAN_WAIT)
             return plan;
     }
-    return xd_no_plan;
-}
-
-/* Returns the request for the first missing byte of the window, if it is
- * stalled and its reader would have to wait; NULL otherwise. */
-static const struct xd_conn *find_overdue(const struct xd_adaptive *p,
-                                          const struct xd_window *w)
-{
-    uint64_t byte =
-        xd_ledger_first_gap(p->book->ledger, XD_BYTES_RECEIVED, w->range);
-
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_conn *v = &p->conns[i];
-        struct xd_range rest = xd_conn_rest(p, v);
-
-        if (byte < w->range.end && v->is_running && !v->is_leaving &&
-            rest.begin <= byte && byte < rest.end && !is_excused(p, v) &&
-            xd_byte_in(p, v) > XD_QUIET_S &&
-            xd_end_in(p, v) >
-                xd_shown_in(p, w, rest.begin) + price_of_delay(p, w))
-            return v;
-    }
-    return NULL;
-}
-
-/* Shortens a request for later bytes of the window, so that its connection can
- * help with the request on `v`, for which a reader has to wait.  Does so only
- * if no connection of another depot is free to help as soon. */
-static struct xd_sched_plan make_way(const struct xd_adaptive *p,
-                                     const struct xd_conn *v)
-{
-    const struct xd_conn *best = NULL;
-    double left = xd_conn_left(p, v), least = xd_end_in(p, v) / XD_RENEW;
-    struct xd_range rest = xd_conn_rest(p, v), cut = {0, 0};
-
-    for (unsigned i = 0; i < p->book->n_fetches; i++) {
-        const struct xd_conn *c = &p->conns[i];
-        double need = left / xd_rate_of(p, c), at;
-        struct xd_range end = xd_conn_rest(p, c);
-
-        if (c->depot == v->depot || !c->is_open || c->is_leaving ||
-            !xd_rangeset_contains(&p->book->depots[c->depot].held, rest))
-            continue;
-        at = c->is_running ? xd_end_in(p, c) + xd_wait_of(p, c->depot)
-                           : xd_byte_in(p, c);
-        if (at + need < least) {
-            least = at + need;
-            best = NULL;
-        }
-        if (!c->is_running || !c->has_begun || end.begin <= rest.begin ||
-            xd_is_only_answer(p, c) || is_unsized(p, end.begin))
-            continue;
-        end.begin =
-            (end.begin + (uint64_t)xd_in_flight(p, c)) / XD_GRAIN * XD_GRAIN +
-            XD_GRAIN;
-        at = xd_setup_of(p, c->depot) + need;
-        if (end.begin < end.end && at + p->price < least) {
-            least = at;
-            best = c;
-            cut = end;
-        }
-    }
-    return best ? xd_make_plan(p, XD_PLAN_SHORTEN, best, cut) : xd_no_plan;
-}
-
-static struct xd_sched_plan make_way_any(const struct xd_adaptive *p)
-{
-    for (unsigned i = 0; p->rate > 0 && i < p->book->n_windows; i++) {
-        const struct xd_window *w = &p->book->windows[i];
-        const struct xd_conn *v = xd_is_read(p, w) ? find_overdue(p, w) : NULL;
-        struct xd_sched_plan plan = v ? make_way(p, v) : xd_no_plan;
-
-        if (plan.kind != XD_PLAN_WAIT)
-            return plan;
-    }
-    return xd_no_plan;
+    return nothing;
 }
 
 /* Returns whether a request is running with bytes that it has not offered to
  * others.  A request that has offered everything may be stalled, and does not
  * count. */
-static bool anything_runs(const struct xd_adaptive *p)
+static bool anything_runs(const struct xd_adaptive2 *p)
 {
     for (unsigned i = 0; i < p->book->n_fetches; i++)
         if (p->conns[i].is_running &&
@@ -531,21 +630,10 @@ static bool anything_runs(const struct xd_adaptive *p)
     return false;
 }
 
-/* Ends a range that begins in the first block at the end of that block.  Bytes
- * after it would share the line with the rest of the block. */
-static struct xd_range before_block_end(const struct xd_adaptive *p,
-                                        const struct xd_window *w,
-                                        struct xd_range r)
-{
-    struct xd_range part = xd_range_clip(r, xd_first_block(p, w));
-
-    return xd_range_is_empty(part) ? r : part;
-}
-
 /* Returns the next range for a reader, short enough to arrive before its
  * deadline.  A connection that is too slow for the next bytes gets later
  * ones. */
-static struct xd_range find_urgent(const struct xd_adaptive *p,
+static struct xd_range find_urgent(const struct xd_adaptive2 *p,
                                    const struct xd_conn *c,
                                    const struct xd_window *w)
 {
@@ -562,14 +650,9 @@ static struct xd_range find_urgent(const struct xd_adaptive *p,
             p, r,
             xd_lesser(first_share(p, c),
                       (double)p->book->o.block_bytes / XD_FIRST_PARTS));
-    if (xd_would_delay_start(p, c->depot, w, r.begin))
-        return (struct xd_range){0, 0};
-    allowed = xd_time_allowed(p, w, r.begin);
-    if (!xd_is_alone(p)) {
-        r = before_block_end(p, w, r);
-        allowed = xd_lesser(allowed, xd_greater(xd_longest_read(p, w),
-                                                XD_LONGEST_READ_WAITS * wait));
-    }
+    allowed =
+        xd_lesser(xd_time_allowed(p, w, r.begin),
+                  xd_greater(XD_LONGEST_READ_S, XD_LONGEST_READ_WAITS * wait));
     most = rate * (allowed - wait);
     if (most >= least)
         return limit(p, r, most);
@@ -582,7 +665,7 @@ static struct xd_range find_urgent(const struct xd_adaptive *p,
 /* Returns the next range of the window for a request of `share` bytes.  It
  * begins with the block that the depot suggests, if nobody was asked for that
  * and the request is at least one block long. */
-static struct xd_range find_bulk(const struct xd_adaptive *p,
+static struct xd_range find_bulk(const struct xd_adaptive2 *p,
                                  const struct xd_conn *c,
                                  const struct xd_window *w, double share)
 {
@@ -601,7 +684,7 @@ static struct xd_range find_bulk(const struct xd_adaptive *p,
 
 /* Returns the next range of the window for the connection; empty if there is
  * none. */
-static struct xd_range find_for(const struct xd_adaptive *p,
+static struct xd_range find_for(const struct xd_adaptive2 *p,
                                 const struct xd_conn *c,
                                 const struct xd_window *w, double share)
 {
@@ -623,7 +706,7 @@ static struct xd_range find_for(const struct xd_adaptive *p,
  * The bytes between them must have arrived, must not be on the way from the
  * same depot again, and must be so few that receiving them again costs less
  * than an action. */
-static bool follows(const struct xd_adaptive *p, const struct xd_conn *c,
+static bool follows(const struct xd_adaptive2 *p, const struct xd_conn *c,
                     struct xd_range a, struct xd_range b)
 {
     struct xd_range between = {a.end, b.begin}, both = {a.begin, b.end};
@@ -631,7 +714,6 @@ static bool follows(const struct xd_adaptive *p, const struct xd_conn *c,
     return a.end <= b.begin &&
            xd_range_length(without_own(p, c->depot, both)) ==
                xd_range_length(both) &&
-           b.begin - a.end <= XD_MOST_REPEATED &&
            XD_WASTE * (double)(b.begin - a.end) <= p->price * p->total &&
            xd_ledger_count(p->book->ledger, XD_BYTES_RECEIVED, between) ==
                xd_range_length(between) &&
@@ -641,7 +723,7 @@ static bool follows(const struct xd_adaptive *p, const struct xd_conn *c,
 
 /* Extends the range over bytes that have arrived into the next unassigned
  * range, if that takes less time than waiting for another response. */
-static struct xd_range go_on(const struct xd_adaptive *p,
+static struct xd_range go_on(const struct xd_adaptive2 *p,
                              const struct xd_conn *c, struct xd_range r,
                              struct xd_range window)
 {
@@ -658,7 +740,7 @@ static struct xd_range go_on(const struct xd_adaptive *p,
  * bytes waits for its first byte at another depot, and `c` would deliver both
  * ranges sooner by more than the price, these bytes are offered first.  The
  * next plan requests both. */
-static struct xd_sched_plan join(const struct xd_adaptive *p,
+static struct xd_sched_plan join(const struct xd_adaptive2 *p,
                                  const struct xd_conn *c, struct xd_range r,
                                  struct xd_range window)
 {
@@ -678,14 +760,14 @@ static struct xd_sched_plan join(const struct xd_adaptive *p,
         both = (double)(xd_range_length(r) + xd_range_length(rest));
         if (xd_end_in(p, v) >
             xd_byte_in(p, c) + both / xd_rate_of(p, c) + p->price)
-            return xd_make_plan(p, XD_PLAN_OFFER, v, rest);
+            return action(p, XD_PLAN_OFFER, v, rest);
     }
-    return xd_make_plan(p, XD_PLAN_ASK, c, r);
+    return action(p, XD_PLAN_ASK, c, r);
 }
 
 /* Cancels a stalled request of the same depot whose bytes were offered to
  * others and not taken, so that `c` can ask for them. */
-static struct xd_sched_plan cancel_stalled(const struct xd_adaptive *p,
+static struct xd_sched_plan cancel_stalled(const struct xd_adaptive2 *p,
                                            const struct xd_conn *c)
 {
     const struct xd_conn *v = xd_conns_of(p, c->depot);
@@ -693,19 +775,19 @@ static struct xd_sched_plan cancel_stalled(const struct xd_adaptive *p,
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++, v++) {
         struct xd_range rest = {v->got, v->range.end};
 
-        if (v->is_running && !v->is_leaving && xd_is_late(p, v) &&
+        if (v->is_running && !v->is_leaving && is_late(p, v) &&
             !is_excused(p, v) && !xd_range_is_empty(rest) &&
             xd_range_is_empty(xd_conn_rest(p, v)) &&
             !xd_range_is_empty(
                 xd_ledger_next_gap(p->book->ledger, XD_BYTES_ASSIGNED, rest)))
-            return xd_make_plan(p, XD_PLAN_CANCEL, v, v->range);
+            return action(p, XD_PLAN_CANCEL, v, v->range);
     }
-    return xd_no_plan;
+    return nothing;
 }
 
 /* Returns the best action for an idle connection; XD_PLAN_WAIT if there is
  * none. */
-static struct xd_sched_plan use(const struct xd_adaptive *p,
+static struct xd_sched_plan use(const struct xd_adaptive2 *p,
                                 const struct xd_conn *c)
 {
     const struct xd_book *b = p->book;
@@ -716,12 +798,12 @@ static struct xd_sched_plan use(const struct xd_adaptive *p,
     if (share <= 0 && !anything_runs(p))
         share = XD_GRAIN;
     if (is_begun(p, c->depot, &r))
-        return xd_make_plan(p, XD_PLAN_ASK, c, r);
+        return action(p, XD_PLAN_ASK, c, r);
     plan = rescue_any(p, c);
     if (plan.kind != XD_PLAN_WAIT)
         return plan;
     for (unsigned i = 0; i < b->n_windows; i++) {
-        if (!xd_may_ask_for(p, &b->windows[i], c->depot))
+        if (!xd_may_ask_for(p, &b->windows[i]))
             continue;
         r = find_for(p, c, &b->windows[i], share);
         if (!xd_range_is_empty(r))
@@ -733,7 +815,7 @@ static struct xd_sched_plan use(const struct xd_adaptive *p,
 
 /* Returns the fastest idle connection of the depot that is open.  If all open
  * ones are busy, returns one that can be opened, or NULL. */
-static const struct xd_conn *find_idle(const struct xd_adaptive *p,
+static const struct xd_conn *find_idle(const struct xd_adaptive2 *p,
                                        unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot), *best = NULL;
@@ -750,31 +832,15 @@ static const struct xd_conn *find_idle(const struct xd_adaptive *p,
     return best;
 }
 
-/* Returns whether so many requests of the depot wait for their first byte that
- * the initial windows of their responses will fill its line for a while. */
-static bool has_many_waiting(const struct xd_adaptive *p, unsigned depot)
-{
-    const struct xd_depot_record *d = &p->depots[depot];
-    const struct xd_conn *c = xd_conns_of(p, depot);
-    double rate = xd_rate_meter_of(&d->meter, d->bytes, p->now);
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++)
-        n += c[i].is_running && !c[i].has_begun;
-    return rate > 0 && n * XD_FIRST_WINDOW > rate * XD_QUIET_S;
-}
-
 /* Returns whether all packets from the depot wait in a long queue, and the
  * running requests will keep it full.  Another request would not increase the
- * throughput.  With readers, it would delay the next bytes. */
-static bool is_full(const struct xd_adaptive *p, unsigned depot)
+ * throughput. */
+static bool is_full(const struct xd_adaptive2 *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     const double most = 2 * p->depots[depot].rtt + XD_LONG_QUEUE_S;
     double left = 0, rate = 0;
 
-    if (p->book->o.window_bytes > 0 && has_many_waiting(p, depot))
-        return true;
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++) {
         if (!c[i].is_running || !c[i].has_begun)
             continue;
@@ -793,7 +859,7 @@ static bool is_full(const struct xd_adaptive *p, unsigned depot)
 
 /* Returns how soon the connection would have received an equal part of the
  * missing bytes, in seconds. */
-static double rank(const struct xd_adaptive *p, const struct xd_conn *c)
+static double rank(const struct xd_adaptive2 *p, const struct xd_conn *c)
 {
     return xd_byte_in(p, c) + p->left / width_of_all(p) / xd_rate_of(p, c) +
            SPREAD * p->depots[c->depot].n_running;
@@ -802,7 +868,7 @@ static double rank(const struct xd_adaptive *p, const struct xd_conn *c)
 /* Returns the idle connection that follows `last` in the order of rank(), or
  * the first one if `last` is NULL.  Equal ones are in the order of their
  * addresses. */
-static const struct xd_conn *next_idle(const struct xd_adaptive *p,
+static const struct xd_conn *next_idle(const struct xd_adaptive2 *p,
                                        const struct xd_conn *last)
 {
     const struct xd_book *b = p->book;
@@ -829,19 +895,17 @@ static const struct xd_conn *next_idle(const struct xd_adaptive *p,
     return best;
 }
 
-struct xd_sched_plan xd_next_action(const struct xd_adaptive *p)
+struct xd_sched_plan xd_next_action(const struct xd_adaptive2 *p)
 {
-    struct xd_sched_plan plan = xd_drop_needless(p);
+    struct xd_sched_plan plan = drop_needless(p);
     const struct xd_conn *c = NULL;
 
     if (plan.kind == XD_PLAN_WAIT && p->rate > 0 && !p->is_limited &&
         !p->line.is_slow)
-        plan = xd_replace_slow(p);
+        plan = replace(p);
     if (plan.kind == XD_PLAN_WAIT && p->book->o.window_bytes == 0)
         plan = heed(p);
     while (plan.kind == XD_PLAN_WAIT && (c = next_idle(p, c)) != NULL)
         plan = use(p, c);
-    if (plan.kind == XD_PLAN_WAIT)
-        plan = make_way_any(p);
     return plan;
 }

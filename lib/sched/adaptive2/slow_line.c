@@ -6,10 +6,10 @@
  * a trial: if it delivers less than all did together, the depots were slow, not
  * the line, and all of them are used again.
  */
-#include "sched/adaptive/adaptive.h"
+#include "sched/adaptive2/adaptive2.h"
 
 /* Returns how many requests of other depots are running. */
-static unsigned count_others(const struct xd_adaptive *p, unsigned depot)
+static unsigned count_others(const struct xd_adaptive2 *p, unsigned depot)
 {
     unsigned n = 0;
 
@@ -19,7 +19,7 @@ static unsigned count_others(const struct xd_adaptive *p, unsigned depot)
 }
 
 /* Returns whether bytes of the depot arrived a short time ago. */
-static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
+static bool is_flowing(const struct xd_adaptive2 *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
 
@@ -31,7 +31,7 @@ static bool is_flowing(const struct xd_adaptive *p, unsigned depot)
 }
 
 /* Returns whether bytes of any depot arrived a short time ago. */
-static bool is_line_busy(const struct xd_adaptive *p)
+static bool is_line_busy(const struct xd_adaptive2 *p)
 {
     for (unsigned slot = 0; slot < p->book->n_slots; slot++)
         if (p->book->slots[slot] < p->book->n_depots &&
@@ -41,7 +41,7 @@ static bool is_line_busy(const struct xd_adaptive *p)
 }
 
 /* Returns whether the depot could deliver everything that is wanted. */
-static bool has_all(const struct xd_adaptive *p, unsigned depot)
+static bool has_all(const struct xd_adaptive2 *p, unsigned depot)
 {
     const struct xd_holder *d = &p->book->depots[depot];
 
@@ -51,7 +51,7 @@ static bool has_all(const struct xd_adaptive *p, unsigned depot)
 
 /* Returns the depot that has delivered most, of those that could deliver
  * everything; the number of depots if there is none. */
-static unsigned find_best(const struct xd_adaptive *p)
+static unsigned find_best(const struct xd_adaptive2 *p)
 {
     const struct xd_book *b = p->book;
     unsigned best = b->n_depots;
@@ -68,14 +68,14 @@ static unsigned find_best(const struct xd_adaptive *p)
 
 /* Begins to count what the depot delivers.  Bytes of other depots are still in
  * the queue, so this is done again whenever one of their requests ends. */
-static void count_again(struct xd_adaptive *p, unsigned n_others)
+static void count_again(struct xd_adaptive2 *p, unsigned n_others)
 {
     p->line.n_others = n_others;
     p->line.from = p->now;
     p->line.from_bytes = p->bytes;
 }
 
-static void judge(struct xd_adaptive *p)
+static void judge(struct xd_adaptive2 *p)
 {
     struct xd_slow_line *l = &p->line;
     unsigned n_others = count_others(p, l->depot);
@@ -92,7 +92,7 @@ static void judge(struct xd_adaptive *p)
     }
 }
 
-void xd_watch_line(struct xd_adaptive *p)
+void xd_watch_line(struct xd_adaptive2 *p)
 {
     struct xd_slow_line *l = &p->line;
     unsigned best;
@@ -117,7 +117,7 @@ void xd_watch_line(struct xd_adaptive *p)
     }
 }
 
-bool xd_is_surplus(const struct xd_adaptive *p, unsigned depot)
+bool xd_is_surplus(const struct xd_adaptive2 *p, unsigned depot)
 {
     return p->line.use == XD_LINE_USES_ONE && depot != p->line.depot;
 }

@@ -4,14 +4,11 @@
  * of them and compares the throughput before and after, of this depot and of
  * all together.  Connections that replaced slow ones are judged here as well.
  */
-#include "sched/adaptive/adaptive.h"
+#include "sched/adaptive2/adaptive2.h"
 
 #include <math.h>
 
-/* Pauses stop doubling here, in seconds: longer than nearly all downloads. */
-#define LONGEST_PAUSE_S 1e4
-
-unsigned xd_first_width(const struct xd_adaptive *p)
+unsigned xd_first_width(const struct xd_adaptive2 *p)
 {
     const struct xd_sched_options *o = &p->book->o;
     unsigned n = p->book->n_depots < p->book->n_slots ? p->book->n_depots
@@ -22,14 +19,12 @@ unsigned xd_first_width(const struct xd_adaptive *p)
     n = XD_FIRST_CONNECTIONS / n;
     if (n > o->connections_per_depot)
         n = o->connections_per_depot;
-    if (o->window_bytes > 0 && n > XD_FIRST_READING)
-        n = XD_FIRST_READING;
     return n > 0 ? n : 1;
 }
 
 /* Allows 6 round trips for connecting and slow start, besides the wait for the
  * first byte. */
-double xd_settles_in(const struct xd_adaptive *p, unsigned depot)
+double xd_settles_in(const struct xd_adaptive2 *p, unsigned depot)
 {
     return 6 * p->depots[depot].rtt + xd_wait_of(p, depot);
 }
@@ -49,7 +44,7 @@ static xd_usec usec(double seconds)
  * for all depots together.  The smaller of the two counts, because a depot may
  * only have taken throughput from others.  If it is negative, the trial is
  * undone. */
-static void end_trial(struct xd_adaptive *p, unsigned depot)
+static void end_trial(struct xd_adaptive2 *p, unsigned depot)
 {
     struct xd_depot_record *d = &p->depots[depot];
     struct xd_width_trial *t = &d->trial;
@@ -62,7 +57,7 @@ static void end_trial(struct xd_adaptive *p, unsigned depot)
     if (gain < XD_KEEP) {
         d->next_trial =
             p->now + usec(d->pause * (xd_settles_in(p, depot) + span_of(d)));
-        d->pause = xd_lesser(2 * d->pause, LONGEST_PAUSE_S);
+        d->pause *= 2;
     }
     if (gain < 0)
         d->width = t->before;
@@ -71,7 +66,7 @@ static void end_trial(struct xd_adaptive *p, unsigned depot)
 
 /* Returns whether the depot uses all its connections, and the throughput of
  * each is known. */
-static bool is_known(const struct xd_adaptive *p, unsigned depot)
+static bool is_known(const struct xd_adaptive2 *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
     unsigned n = 0;
@@ -84,13 +79,12 @@ static bool is_known(const struct xd_adaptive *p, unsigned depot)
     return n >= p->depots[depot].width;
 }
 
-bool xd_has_queue(const struct xd_adaptive *p, unsigned depot)
+/* Returns whether packets wait in a queue on at least half of the connections.
+ * Then the line is full, and more connections would not help. */
+static bool is_queued(const struct xd_adaptive2 *p, unsigned depot)
 {
     const struct xd_conn *c = xd_conns_of(p, depot);
-    const struct xd_depot_record *d = &p->depots[depot];
-    /* a packet takes this long at a slow throughput, without any queue */
-    const double packet = XD_PACKET / xd_greater(d->rate, 1);
-    const double most = 1.2 * d->rtt + XD_QUEUE_S + packet;
+    const double most = 1.2 * p->depots[depot].rtt + XD_QUEUE_S;
     unsigned n = 0, queued = 0;
 
     for (unsigned i = 0; i < p->book->o.lanes_per_depot; i++) {
@@ -102,14 +96,14 @@ bool xd_has_queue(const struct xd_adaptive *p, unsigned depot)
 
 /* Begins a trial with up to twice as many connections, if it is time for one
  * and the expected gain until the end of the download is worth its price. */
-static void begin_trial(struct xd_adaptive *p, unsigned depot)
+static void begin_trial(struct xd_adaptive2 *p, unsigned depot)
 {
     struct xd_depot_record *d = &p->depots[depot];
     unsigned most = p->book->o.connections_per_depot, more = d->width;
     double time = p->time_left - xd_setup_of(p, depot);
 
     if (p->now < d->next_trial || d->width >= most || d->rate <= 0 ||
-        !is_known(p, depot) || xd_has_queue(p, depot))
+        !is_known(p, depot) || is_queued(p, depot))
         return;
     if (more > most - d->width)
         more = most - d->width;
@@ -129,7 +123,7 @@ static void begin_trial(struct xd_adaptive *p, unsigned depot)
 
 /* Judges a connection that replaced a slow one, when its throughput is known.
  * If it is slow too or was closed, the next replacement waits twice as long. */
-static void judge_renewal(struct xd_adaptive *p, struct xd_conn *c,
+static void judge_renewal(struct xd_adaptive2 *p, struct xd_conn *c,
                           double fresh)
 {
     struct xd_depot_record *d = &p->depots[c->depot];
@@ -144,11 +138,10 @@ static void judge_renewal(struct xd_adaptive *p, struct xd_conn *c,
     d->renew_pause = d->renew_pause > 0
                          ? 2 * d->renew_pause
                          : xd_settles_in(p, c->depot) + span_of(d);
-    d->renew_pause = xd_lesser(d->renew_pause, LONGEST_PAUSE_S);
     d->renew_at = p->now + usec(d->renew_pause);
 }
 
-static void judge_renewals(struct xd_adaptive *p, unsigned depot)
+static void judge_renewals(struct xd_adaptive2 *p, unsigned depot)
 {
     struct xd_conn *c = xd_conns_of(p, depot);
 
@@ -157,7 +150,7 @@ static void judge_renewals(struct xd_adaptive *p, unsigned depot)
             judge_renewal(p, &c[i], xd_fresh_rate(p, depot));
 }
 
-static void control(struct xd_adaptive *p, unsigned depot)
+static void control(struct xd_adaptive2 *p, unsigned depot)
 {
     struct xd_depot_record *d = &p->depots[depot];
     struct xd_width_trial *t = &d->trial;
@@ -177,7 +170,7 @@ static void control(struct xd_adaptive *p, unsigned depot)
         end_trial(p, depot);
 }
 
-void xd_control(struct xd_adaptive *p)
+void xd_control(struct xd_adaptive2 *p)
 {
     const struct xd_book *b = p->book;
 
