@@ -320,7 +320,9 @@ static void get_manifest(struct get *g, struct xd_manifest *m,
         return;
     }
     get_all_files(g, m, input);
-    const size_t n_left_out = xd_manifest_n_left_out(m);
+    struct xd_manifest_info info = {.struct_size = sizeof info};
+    xd_manifest_info(m, &info);
+    const size_t n_left_out = info.n_left_out;
     if (n_left_out > 0) {
         words_error("%s: %zu of its %zu files %s left out: no source of %s can "
                     "be used",

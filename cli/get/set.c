@@ -121,7 +121,7 @@ bool set_takes(const struct args *a, const struct xd_manifest *m, size_t i,
 
     return path != NULL && may_be_sets(a) &&
            (!args_wants_signed(a) || has_signed_hash(m, i)) &&
-           xd_manifest_can_join(m, i) && xd_manifest_file(m, i, &file) == 0 &&
+           xd_manifest_file(m, i, &file) == 0 && file.can_join &&
            has_fit_size(m, i, &file) && can_come(a, path, file.size);
 }
 

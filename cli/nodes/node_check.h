@@ -25,8 +25,8 @@ enum xd_mesh_test {
      * origin */
     XD_MESH_RANGES,
     XD_MESH_KEEPS, /* the node caches the chunk of that range */
-    /* the node does not serve that chunk to a client that requests another
-     * ETag */
+    /* a client that requests another version of the file (If-Match with another
+     * ETag) does not get the cached chunk */
     XD_MESH_VERSIONS,
     XD_MESH_ORIGINS, /* the node refuses to fetch from servers that are not
                         origins */

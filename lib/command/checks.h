@@ -26,9 +26,8 @@ XD_MUST_CHECK int xd_check_ask_time(struct xd_check *c,
 
 /*
  * Verifies the signature of the file with the keys of the options keyring and
- * public-key (described at the beginning of this header).  It returns 0 without
- * reading the file if neither option is set, or if a hash of the file is from a
- * signed checksum file.
+ * public-key.  It returns 0 without reading the file if neither option is set, or
+ * if a hash of the file is from a signed checksum file.
  * Blocks: while the file is read.
  * Errors:
  * - CORRUPT: the signature is not valid, or the file has no signature.
@@ -74,8 +73,8 @@ XD_MUST_CHECK int xd_check_unfinished(const char *path,
  * number `file` of `m`), it is renamed to `path`.  No server is contacted.
  *
  * The caller sets out->struct_size.  out->is_right becomes true if the file was
- * completed.  It becomes false if there is no such file,
- * or if `m` has no hash of the file.  If `path`.part was compared with its
+ * completed.  It becomes false if there is no such file, or if
+ * `m` has no hash of the file.  If `path`.part was compared with its
  * hash, the other fields are set as by xd_check_get().  The strings live as
  * long as `m`.
  *

@@ -11,7 +11,7 @@
 
 /*
  * Reads and parses the manifest in the file `path`; "-" is standard input.  It
- * reads at most 64 MiB.  For a URL use xd_manifest_fetch().
+ * reads at most 64 MiB.  For a URL use xd_manifest_open().
  * Ownership: the caller releases *out with xd_manifest_unref().
  * Blocks:    on disk I/O, or on the writer of a pipe.
  * Errors:    the errors of xd_manifest_parse(); IO.
@@ -55,10 +55,6 @@ bool xd_hash_is_weak(const char *algorithm);
 
 /* Returns the number of files, at least 1. */
 size_t xd_manifest_n_files(const struct xd_manifest *m);
-
-/* Returns how many files were left out because none of their sources can be
- * used.  There is a warning for each of these files. */
-size_t xd_manifest_n_left_out(const struct xd_manifest *m);
 
 /*
  * Returns true if xd_download_new_set() accepts the file.  The file must not be

@@ -204,11 +204,6 @@ size_t xd_manifest_n_files(const struct xd_manifest *m)
     return m->n_files;
 }
 
-size_t xd_manifest_n_left_out(const struct xd_manifest *m)
-{
-    return m->n_left_out;
-}
-
 void xd_manifest_info(const struct xd_manifest *m, struct xd_manifest_info *out)
 {
     struct xd_manifest_info info = {.struct_size = sizeof info,

@@ -128,7 +128,8 @@ struct xd_model_rare {
         /* the SHA-256 of each extent, or NULL for an extent without one; NULL:
          * no extent has one */
         *sha256s;
-    /* the reach of each replica; NULL: all are XD_REACH_MACHINE */
+    /* the networks in which the server of each replica may be (see
+     * xd_model_reach()); NULL: XD_REACH_MACHINE for all */
     const enum xd_reach *reaches;
     /* For writing an exNode back: the mapping of each replica.  An entry is
      * NULL if the replica's row is complete; the list is NULL if all rows are

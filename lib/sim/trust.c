@@ -203,8 +203,7 @@ static void carry_out(struct xd_run *r, const struct xd_blame_action *a)
     case XD_BLAME_NO_MEMORY:
         xd_run_out_of_memory(r);
         break;
-    /* there is no copy to keep: the origin of a byte shows whether it is
-     * right */
+    /* The simulator stores no bytes, so it keeps no copy of wrong ones. */
     case XD_BLAME_COPY:
     case XD_BLAME_NOTHING:
         break;

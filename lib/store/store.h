@@ -98,8 +98,9 @@ struct xd_task_order {
     const char *name;      /* PUT: a relative path without "." and ".." */
     uint64_t size;         /* PUT */
     struct xd_range range; /* READ */
-    const struct xd_object *object; /* the object, except for PUT; must outlive
-                                       the task */
+    /* which object; not used by PUT, which has `name`.  It must outlive the
+     * task. */
+    const struct xd_object *object;
     /* how long the store may process an upload before it answers or shows
      * the object */
     xd_usec patience;

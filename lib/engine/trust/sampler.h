@@ -76,8 +76,8 @@ struct xd_sampler {
     bool has_thread, is_busy;
     struct xd_thread thread;
     struct xd_runner_handler handler; /* used by the thread only */
-    struct xd_runner *runner; /* used by the thread only, except wakeup(); NULL
-                                 until the thread starts */
+    /* NULL until the thread starts; other threads may only wake it up */
+    struct xd_runner *runner;
 
     /* owned by the thread while it is busy */
     unsigned char buffer[XD_SAMPLE_BYTES];

@@ -195,9 +195,9 @@ bool xd_sampler_give_locked(struct xd_engine *e,
 
 /* ---- thread ---- */
 
-/* Only one slot is used.  The others make the transport keep more idle
- * connections: two for each slot, so those to the last eight depots stay
- * open. */
+/* The sampler runs one request at a time, so it uses only the first slot.  The
+ * transport keeps two idle connections for each slot, so with four slots the
+ * connections to the last eight depots stay open. */
 #define SLOTS 4
 
 static int new_runner(struct xd_engine *e)
